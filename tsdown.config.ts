@@ -8,6 +8,28 @@ const common = {
   report: false,
 } as const;
 
+/** Records whose code an output contains, for THIRD_PARTY_LICENSES.md (scripts/third-party.mjs). */
+function recordPackages(name: string) {
+  return {
+    name: "record-packages",
+    generateBundle(this: RecordingContext, _options: unknown, bundle: Readonly<Record<string, object>>) {
+      const modules = Object.values(bundle).flatMap((file) =>
+        "moduleIds" in file ? (file.moduleIds as string[]) : [],
+      );
+      // Up to the last one: a package can contain another version of a package.
+      const folders = modules.flatMap(
+        (id) => /\/(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? [],
+      );
+      const source = `${JSON.stringify([...new Set(folders)].sort())}\n`;
+      this.emitFile({ type: "asset", fileName: `bundled/${name}.json`, source });
+    },
+  };
+}
+
+interface RecordingContext {
+  emitFile(file: { readonly type: "asset"; readonly fileName: string; readonly source: string }): string;
+}
+
 export default defineConfig([
   // The library: one output file per source file. The shell programs in src/engine, which scripts/setup.mjs
   // copies, are found beside the code that uses them.
@@ -16,6 +38,7 @@ export default defineConfig([
     entry: ["src/index.ts", "src/tool.ts", "src/policy.ts", "src/adapters/*.ts"],
     format: "esm",
     unbundle: true,
+    plugins: [recordPackages("library")],
     dts: true,
   },
   // The program of the file worker, which runs inside a sandbox: one file, because the host hands it over as text.
@@ -23,6 +46,7 @@ export default defineConfig([
     ...common,
     format: "cjs",
     entry: { "files/worker": "src/files/worker/worker-main.ts" },
+    plugins: [recordPackages("file-worker")],
     dts: false,
     minify: true,
     clean: false,
@@ -32,6 +56,7 @@ export default defineConfig([
   {
     ...common,
     entry: { "search-worker": "src/shell/output-search-worker.ts" },
+    plugins: [recordPackages("search-worker")],
     format: "esm",
     dts: false,
     minify: true,
@@ -58,6 +83,7 @@ export default defineConfig([
     ...common,
     format: "cjs",
     entry: { "cli/main": "src/cli/main.ts", "cli/start": "src/cli/start.ts" },
+    plugins: [recordPackages("program")],
     dts: false,
     minify: true,
     clean: false,

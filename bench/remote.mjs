@@ -1,5 +1,6 @@
-// `echo hi` in a session of a remote machine over one held link, compared with one client process per command: ssh and
-// docker on this machine, so the network takes no time. A link whose server is not installed is left out.
+// `echo hi` in a session of a remote machine over one held link, compared with one client process per command: ssh,
+// docker and Kubernetes on this machine, so the network takes no time. A link whose server is not installed is left out.
+// `node bench/remote.mjs NAME...` measures only these links.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import { join } from "node:path";
 import { createToolkit } from "nacre";
 import { median, sleep, spread, timed } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
+import { startPod } from "./shared/kubernetes-pod.mjs";
 import { table, target } from "./shared/report.mjs";
 
 const HELD = amount(300, 5);
@@ -18,12 +20,15 @@ const bin = join(dir, "bin");
 mkdirSync(bin);
 process.env.PATH = `${bin}:${process.env.PATH}:/usr/sbin`;
 
+const named = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const rows = [];
 const ratios = [];
 for (const [name, start, atLeast] of [
   ["ssh", startSshd, 60],
   ["docker", startDocker, 20],
+  ["kubernetes", () => startPod(dir), 30],
 ]) {
+  if (named.length > 0 && !named.includes(name)) continue;
   const place = await start();
   if (!place) {
     rows.push([name, "not installed", "", ""]);

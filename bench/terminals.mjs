@@ -1,5 +1,6 @@
 // Terminals: the start compared with a plain background shell, the time until `waiting` is right after a program begins to
-// wait, false reports while programs work, and 50 MB through a terminal.
+// wait, false reports while programs work, and 50 MB through a terminal. No peer: others use node-pty, native code that runs
+// an install script, and nacre measures only peers that it can install without one.
 import { median, quantile, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";

@@ -6,9 +6,11 @@ import { ensureBuilt, root } from "./setup.mjs";
 
 ensureBuilt();
 const bin = (name) => join(root, "node_modules/.bin", name);
-const shellFiles = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".sh"))
-  .map((name) => join("src", name));
+const shellFiles = ["src", "scripts"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".sh"))
+    .map((name) => join(folder, name)),
+);
 
 const checks = [
   ["format and lint", bin("biome"), ["check", "--error-on-warnings", "."]],

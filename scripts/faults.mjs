@@ -8,6 +8,11 @@ const OTHERS = [
   "test/mcp/end-to-end.test.ts",
   "test/mcp/endings.test.ts",
   "test/policy/bypass/caps.test.ts",
+  "test/preview/attacks.test.ts",
+  "test/preview/equality.test.ts",
+  "test/preview/killed-host.test.ts",
+  "test/terminal/plain-output.test.ts",
+  "test/terminal/waiting.test.ts",
 ];
 
 ensureBuilt();

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { testCgroupV2 } from "./cgroup-v2.mjs";
+import { testEverything } from "./everything.mjs";
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 import { testUnprivileged } from "./unprivileged.mjs";
@@ -32,13 +33,18 @@ const RUNS = {
       spawnSync(process.execPath, [join(root, "scripts/conformance.mjs"), ...args], { stdio: "inherit" })
         .status ?? 1,
   },
+  everything: {
+    usage: "[--minutes N] [--seed N]",
+    about: "all features at once while hosts, keepers, daemons and links are killed; 60 minutes, or N",
+    run: testEverything,
+  },
   cgroups: { usage: "", about: "the limit tests on a kernel with cgroup v2 only", run: testCgroupV2 },
 };
 
 const [name = "", ...args] = process.argv.slice(2);
 if (!Object.hasOwn(RUNS, name)) {
   const lines = Object.entries(RUNS).map(
-    ([key, { usage, about }]) => `  npm run long -- ${`${key} ${usage}`.padEnd(26)} ${about}`,
+    ([key, { usage, about }]) => `  npm run long -- ${`${key} ${usage}`.padEnd(36)} ${about}`,
   );
   console.error(`long: name one of these runs:\n${lines.join("\n")}`);
   process.exit(2);

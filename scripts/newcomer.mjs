@@ -21,6 +21,7 @@ import { serverOf } from "./server-of.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
 const JEST = "30.5.2";
+const EXECA = "9.6.1";
 const NEWER_NODES = ["22.23.3", NODE_24];
 const SNIPPET_MAX_MS = 120_000;
 /** Lines of sh blocks that this script does not run, with the reason. */
@@ -56,6 +57,8 @@ async function followReadme(size) {
   for (const version of NEWER_NODES) onNewerNode(version, snippets);
   const weight = `${(size / 1024 ** 2).toFixed(1)} MiB packed, ${countDependencies()} packages including dependencies`;
   report(`README.md states the package size: ${weight}`, readme.replace(/\s+/g, " ").includes(weight));
+  // Last: it installs execa into the project, whose packages are counted above.
+  report("the execa pair of docs/migration.md prints the same", printsTheSame());
 }
 
 /** The rows of newcomer-lines.mjs in every environment in which people use the library. */
@@ -152,13 +155,33 @@ function linesOf(text) {
     .filter((line) => line !== "");
 }
 
+/** test/docs/migration.test.ts runs the other pairs; this one needs execa. */
+function printsTheSame() {
+  const page = readFileSync(join(root, "docs/migration.md"), "utf8");
+  const [before, after] = blocksOf(page.slice(page.indexOf("## execa")), "js");
+  npm("install", `execa@${EXECA}`);
+  const outputs = [before, after].map((body, index) => {
+    const file = join(dir, `migration-${index}.mjs`);
+    writeFileSync(file, body);
+    return spawnSync(process.execPath, [file], { cwd: dir, encoding: "utf8", timeout: SNIPPET_MAX_MS });
+  });
+  const same = outputs[0].status === 0 && outputs[0].stdout !== "" && outputs[0].stdout === outputs[1].stdout;
+  if (!same) for (const { stdout, stderr } of outputs) console.log(`${stdout}${stderr}`);
+  return same;
+}
+
+/** A server runs until a signal; it must then exit with 0. */
+function untilSignal(line) {
+  return line.startsWith("nacre ui") ? `timeout --preserve-status 10 ${line} --no-open --port 0` : line;
+}
+
 /** npm lines run in the clone, others in the project. ID is a running shell. */
 function runLine(line) {
   const isForClone = line.startsWith("npm ");
   const shell = line.includes("ID") ? "ID=$(nacre run -b 'sleep 1000' 2>&-)\n" : "";
   const { status, stdout, stderr, signal } = spawnSync(
     "bash",
-    ["-c", shell + line.replace(/\bID\b/, "$ID")],
+    ["-c", shell + untilSignal(line).replace(/\bID\b/, "$ID")],
     {
       cwd: isForClone ? root : dir,
       env: installedEnv(),

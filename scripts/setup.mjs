@@ -70,29 +70,9 @@ function writeBuildHash(folder) {
   writeFileSync(join(folder, "dist/build-hash"), `${hash.digest("hex").slice(0, 16)}\n`);
 }
 
-/** The bundled program is CommonJS. The licenses of the bundled packages require a copy. */
+/** The bundled program is CommonJS. */
 function finishProgram(folder) {
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
-  writeFileSync(join(folder, "LICENSES.txt"), BUNDLED.map(licenseOf).join("\n"));
-}
-
-/** Packages whose code is in the bundled program. */
-const BUNDLED = [
-  "@humanwhocodes/momoa",
-  "@modelcontextprotocol/core",
-  "@modelcontextprotocol/server",
-  "commander",
-  "picocolors",
-  "re2js",
-  "unbash",
-  "zod",
-];
-
-function licenseOf(name) {
-  const folder = join(root, "node_modules", name);
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(join(folder, file), "utf8")}\n`;
 }
 
 /** Runs a program with its output on stderr: stdout belongs to the npm script. */

@@ -24,10 +24,11 @@ const SANDBOX_ESCAPES = [
 ];
 const TERMINALS = ["test/terminal", "test/sandbox/terminals.test.ts"];
 const PARTS = ["test/engine", "test/shell", "test/session", "test/faults", ...SANDBOX_ESCAPES, ...TERMINALS];
-/** Long tests of growth, volume and bash's state: privileges make no difference to them, and npm test runs them. */
+/** Long tests of growth, volume, forks and bash's state: privileges make no difference to them, and npm test runs them. */
 const SAME_AS_ROOT = [
   "test/engine/fuzz.test.ts",
   "test/engine/spool-fuzz.test.ts",
+  "test/faults/forking-chain.test.ts",
   "test/faults/keeper-soak.test.ts",
   "test/faults/large-output.test.ts",
   "test/faults/mixed-soak.test.ts",

@@ -1,4 +1,4 @@
-// Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. No other file does
+// Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. Only this file does
 // that.
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { approvalInbox } from "./approvals/approval-inbox.ts";
@@ -43,7 +43,7 @@ export type { CallOptions, RunKitOptions, ToolGroup, ToolkitOptions } from "./to
 export async function createToolkit<D extends Dialect = "shells">(
   options: ToolkitOptions & { readonly remote: NonNullable<ToolkitOptions["remote"]>; readonly dialect?: D },
 ): Promise<RemoteToolkit<D>>;
-/** Also starts the keeper: forking is fast while this process is small, and the first command then need not wait. */
+/** Also starts the keeper: forking is fast while this process is small, and the first command does not have to wait. */
 export async function createToolkit<D extends Dialect = "shells">(
   options?: ToolkitOptions & { readonly dialect?: D },
 ): Promise<Toolkit<D>>;

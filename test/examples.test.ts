@@ -13,6 +13,8 @@ const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "agent-anthropic": /^The tool said: hello from \/$/m,
   "agent-langchain": /^The tool said: hello from bash$/m,
   "agent-openai": /^The tool said: hello from bash$/m,
+  evaluate:
+    /^pass sort \(exit code 0\)\npass count \(exit code 0\)\nFAIL unsolved \(exit code 0\)\n2 of 3 tasks passed$/m,
   "own-policy":
     /^allow: git status\ndeny: git push origin main \(no-main-push\)\nask: git push --force .*\ndeny: rm -rf \//m,
   "run-commands":

@@ -6,7 +6,7 @@
 //     remembered       an answer that a person has given for such commands
 //     create           else a new record
 //     Question         one per record and process: the callback, the poll for answers of other processes, the deadline
-//     use              takes the answer; another identical call may have been faster, then ask again
+//     use              takes the answer; asks again if another identical call has taken it first
 //
 // A call that returns without an answer leaves its question open: the answer is stored, and the next identical call
 // finds it.
@@ -22,7 +22,9 @@ import { Question } from "./question.ts";
 
 export interface AskOptions {
   readonly wanted: NewApproval;
-  /** Asks a person. Without it, the call does not wait. Throws AnswerComesLater if the answer comes with another call. */
+  /**
+   * Asks a person. Without it, the call does not wait. Throws AnswerComesLater if another call will deliver the answer.
+   */
   readonly approve: ((asking: ApprovalAsking) => Promise<ApprovalAnswer>) | undefined;
   /** The call returns without an answer after this time. */
   readonly pendingAfterMs: number | undefined;
@@ -76,7 +78,7 @@ export class ApprovalDesk {
     }
   }
 
-  /** Ends the open requests of a scope that no later call can have. */
+  /** Ends the open requests of a scope that no later call can use. */
   withdraw(scope: string, by: string): void {
     for (const { record, end } of this.store.list()) {
       if (record.scope === scope && end === undefined) this.#withdraw(record, by);
@@ -89,7 +91,7 @@ export class ApprovalDesk {
     const remembered = this.store.remembered.use(wanted);
     if (remembered) return { kind: "remembered", ...remembered };
     const waiter = { waiting: approve !== undefined, outlives: outlives && approve === undefined };
-    const record = known ? this.store.takeOver(known, waiter) : this.store.create(wanted, waiter);
+    const record = known ? this.store.takeOver(known, waiter, wanted) : this.store.create(wanted, waiter);
     const { id, deadline } = record;
     if (!approve) return { kind: "pending", id, deadline };
     using _hold = holdEventLoop();

@@ -17,7 +17,7 @@ export function newId(prefix: string): string {
 export function createOnce(dir: string, name: string, value: unknown): boolean {
   const fresh = write(dir, name, value);
   try {
-    // A hard link, so that no reader finds a file without its content.
+    // Use a hard link: a reader never finds the file without its content.
     linkSync(fresh, join(dir, name));
     return true;
   } catch (error) {

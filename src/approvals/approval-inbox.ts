@@ -1,4 +1,4 @@
-// The approvals of one state root for a person: the CLI, the page and kit.approvals list them here, and answer.
+// The approvals of one state root for a person. The CLI, the page and kit.approvals use this to list and answer them.
 import { defined } from "../support/defined.ts";
 import type { RememberWish } from "../tool/context.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";

@@ -9,7 +9,7 @@ import {
 import { attempt } from "../support/attempt.ts";
 import { wallMs } from "../support/clock.ts";
 import { wirePath } from "../support/path-text.ts";
-import type { ApprovalEffect, ApprovalRequest } from "../tool/context.ts";
+import type { ApprovalEffect, ApprovalRequest, PreviewSummary } from "../tool/context.ts";
 import type { JudgedEffect } from "./judged-effect.ts";
 
 /** The process that made a request, and the kernel and PID namespace that its PID belongs to. */
@@ -29,11 +29,11 @@ interface BoundFields
 /** The content of a request's file. Times are ISO 8601. */
 export interface ApprovalRecord
   extends BoundFields,
-    Pick<ApprovalRequest, "alternative" | "severity" | "span"> {
+    Pick<ApprovalRequest, "description" | "alternative" | "severity" | "span" | "preview"> {
   readonly id: string;
   /** The directory that the agent works in. */
   readonly workspace: string;
-  /** What a remembered answer would be bound to; null if the effect is not known well enough. */
+  /** The effect that a remembered answer would cover; null if the policy does not know it well enough. */
   readonly judged: readonly JudgedEffect[] | null;
   readonly created_at: string;
   readonly deadline: string;
@@ -41,7 +41,7 @@ export interface ApprovalRecord
   readonly host: ApprovalHost | null;
   /** Whether a call of the host is waiting for the answer. */
   readonly waiting: boolean;
-  /** How often another host has taken the request over after a crash. */
+  /** How often another host has taken over the request after a crash. */
   readonly reopened: number;
 }
 
@@ -53,7 +53,7 @@ export interface ApprovalEnd {
   readonly at: string;
   /** What the person wrote. */
   readonly reason?: string;
-  /** The remembered answer that was made of it. */
+  /** The id of the remembered answer that nacre stored for it. */
   readonly remembered?: string;
 }
 
@@ -73,7 +73,9 @@ export interface ApprovalEntry
     ApprovalRecord,
     "id" | "command" | "cwd" | "session" | "scope" | "background" | "rule" | "reason" | "severity" | "span"
   > {
+  readonly description?: string;
   readonly alternative?: string;
+  readonly preview?: PreviewSummary;
   readonly workspace: string;
   readonly effects: readonly ApprovalEffect[];
   readonly created_at: string;

@@ -79,7 +79,7 @@ export class ApprovalStore {
     throw new NacreError("invalid_input", `There is no approval ${idOrPrefix}. ${hint}`);
   }
 
-  /** Finds a request for which an answer, present or future, would be valid for this one. */
+  /** Finds an earlier request whose answer, given or still to come, is also valid for this one. */
   findFor(wanted: NewApproval): Approval | undefined {
     const all = this.list().filter((one) => isReusable(one) && isBoundTo(one.record, wanted));
     return all.findLast(({ end }) => end !== undefined) ?? all.at(-1);
@@ -111,16 +111,17 @@ export class ApprovalStore {
   }
 
   /** Makes this process the host of an existing request. */
-  takeOver({ record }: Approval, { waiting, outlives }: Waiter): ApprovalRecord {
+  takeOver({ record }: Approval, { waiting, outlives }: Waiter, { preview }: NewApproval): ApprovalRecord {
     const isLeft = record.host !== null && !isAliveHost(record.host);
     return this.#rewrite(record, {
+      ...(preview ? { preview } : {}),
       host: outlives ? null : thisHost(),
       waiting,
       reopened: record.reopened + (isLeft ? 1 : 0),
     });
   }
 
-  /** The call of this process stops waiting. `outlives`: the request outlives this process, too. */
+  /** The call of this process stops waiting. `outlives`: the request stays open after this process ends. */
   release(record: ApprovalRecord, outlives: boolean): void {
     this.#rewrite(record, { waiting: false, host: outlives ? null : record.host });
   }
@@ -136,7 +137,10 @@ export class ApprovalStore {
     return { ...approval, end };
   }
 
-  /** Stores this answer unless there is one, and remembers it if the person wishes so. undefined: another was first. */
+  /**
+   * Stores this answer unless there is one, and remembers it if the person wants that. Returns undefined if another
+   * answer came first.
+   */
   concludeAs(
     record: ApprovalRecord,
     { remember: wish, reason, ...given }: GivenAnswer,
@@ -203,7 +207,7 @@ function isOpen(approval: Approval): boolean {
   return ["open", "abandoned"].includes(statusOfApproval(approval));
 }
 
-/** No other call is about to use it, and it may still be used. */
+/** The answer can still be used, and no other call is about to use it. */
 function isReusable({ record, end, usedAt }: Approval): boolean {
   if (usedAt !== undefined || isPastDeadline(record)) return false;
   if (end && end.status !== "approved" && end.status !== "denied") return false;

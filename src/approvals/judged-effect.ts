@@ -1,5 +1,5 @@
-// What a remembered answer is bound to: the commands that a rule asked about, as the policy judged them. A later command
-// matches only if each of its judged commands equals a remembered one.
+// The effect that a remembered answer covers: the commands that a rule asked about, as the policy judged them. A later
+// command matches only if each of its judged commands equals a remembered one.
 import type { ExplainedCommand, ExplainedPath, Finding } from "../policy/verdict.ts";
 
 export interface JudgedEffect {

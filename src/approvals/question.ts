@@ -1,5 +1,5 @@
 // One open request in this process: calls the callback that asks a person, polls for the answer of another process, and
-// ends the request at its deadline. The first of them wins; the file of the answer decides which one that is.
+// ends the request at its deadline. The first of them wins: only one can create the file of the answer.
 import { wallMs } from "../support/clock.ts";
 import { defined } from "../support/defined.ts";
 import { messageOf } from "../support/errors.ts";
@@ -10,7 +10,7 @@ import { type ApprovalEnd, type ApprovalRecord, isPastDeadline } from "./approva
 import { type ApprovalStore, describeEnd, type GivenAnswer } from "./approval-store.ts";
 
 export class Question {
-  /** undefined after stop(). "later": the answer comes with another call. Rejects if asking failed. */
+  /** undefined after stop(). "later": another call will deliver the answer. Rejects if asking failed. */
   readonly end: Promise<ApprovalEnd | "later" | undefined>;
   readonly #ended = deferred<ApprovalEnd | "later" | undefined>();
   readonly #record: ApprovalRecord;
@@ -28,7 +28,7 @@ export class Question {
     this.#store = store;
     this.end = this.#ended.promise;
     this.#timer = setInterval(() => this.#poll(), APPROVAL_POLL_MS);
-    // The waiting call keeps the process alive, not the poll.
+    // The poll must not keep the process alive. The waiting call does that.
     this.#timer.unref();
     void this.#ask(approve);
   }

@@ -1,6 +1,7 @@
-// Remembered answers: what a person has answered for the rest of a session, or for a workspace, until an end. An answer
-// covers later commands that the policy judges in the same way (judged-effect.ts). It never overrides a deny: the policy
-// denies before nacre reads any answer. A log in the same directory records each answer that is made, used or removed.
+// Remembered answers: a person's answers that stay valid for a session or a workspace, until they expire. An answer
+// covers later commands that the policy judges in the same way (judged-effect.ts). It never overrides a deny: the
+// policy denies before nacre reads any answer. A log in the same directory records each answer that is made, used or
+// removed.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { AuditLog } from "../audit/audit-log.ts";
@@ -38,7 +39,7 @@ export type RememberedEntry = Omit<RememberedAnswer, "judged"> & {
   readonly programs: readonly string[];
 };
 
-/** What a remembered answer is compared with. */
+/** The fields of a command that nacre compares with a remembered answer. */
 type Wanted = Pick<ApprovalRecord, "scope" | "session" | "workspace" | "judged" | "command" | "rule">;
 
 export class RememberedStore {
@@ -119,7 +120,7 @@ export class RememberedStore {
   }
 }
 
-/** The answer that this wish makes of a request. Throws if it cannot be remembered. */
+/** The remembered answer for a request, as the person wished. Throws if the answer cannot be remembered. */
 export function rememberedAnswer(
   record: ApprovalRecord,
   { allow, wish, by }: { readonly allow: boolean; readonly wish: RememberWish; readonly by: string },

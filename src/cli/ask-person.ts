@@ -1,9 +1,11 @@
 // Asks the person at the terminal whether a command may run. Every answer except y or yes means no.
+
 import { createInterface } from "node:readline";
+import { summaryLines } from "../preview/summarize-preview.ts";
 import { shownPath } from "../support/path-text.ts";
+import { printable } from "../support/printable.ts";
 import type { ApprovalAnswer, ApprovalAsking, ApprovalRequest } from "../tool/context.ts";
 import type { CliIo } from "./cli-io.ts";
-import { printable } from "./printable.ts";
 
 export async function askPerson(
   io: CliIo,
@@ -34,8 +36,9 @@ export async function askPerson(
 const BY = "terminal";
 
 function formatApproval(request: ApprovalRequest, id: string): string {
-  const { command, rule, reason, alternative, cwd, background } = request;
+  const { command, rule, reason, alternative, cwd, background, preview } = request;
+  const effects = preview ? `${summaryLines(preview).map(printable).join("\n")}\n` : "";
   const instead = alternative === undefined ? "" : `Instead: ${printable(alternative)}\n`;
   const where = `in ${printable(shownPath(cwd))}${background ? ", in the background" : ""}`;
-  return `${printable(command)}\n${where}\n${printable(reason)} (rule ${rule})\n${instead}Elsewhere: nacre approve ${id}\nRun it? [y/N] `;
+  return `${printable(command)}\n${where}\n${printable(reason)} (rule ${rule})\n${instead}${effects}Elsewhere: nacre approve ${id}\nRun it? [y/N] `;
 }

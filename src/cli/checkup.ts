@@ -7,6 +7,7 @@ import { readStat } from "../engine/process-table.ts";
 import { missingReaper, REAPER_REMEDY } from "../engine/reaper.ts";
 import { defaultStateRoot, ROOT_NAMES, StateRoot } from "../engine/state-dir.ts";
 import { PolicyFiles } from "../execution/policy-files.ts";
+import { foreignFile, surveyWorkspace } from "../preview/workspace-survey.ts";
 import { Bubblewrap } from "../sandbox/bubblewrap.ts";
 import { findGroupParents } from "../sandbox/cgroups.ts";
 import { realPath } from "../sandbox/real-path.ts";
@@ -55,6 +56,7 @@ export async function* checkup(workingDir: string): AsyncGenerator<CheckupFindin
     reaper: () => reaper(manager, workingDir),
     cgroup,
     bubblewrap: () => bubblewrap(manager, workingDir),
+    previews: () => previews(manager, workingDir),
     inotify: () => inotify(manager),
   };
   try {
@@ -205,6 +207,19 @@ async function bubblewrap({ root }: ShellManager, workspace: string): Promise<Re
   const guarded = guardTrusted(ownProgram(undefined), [realPath(workspace)]);
   if (guarded.ok) return ok("the sandbox works");
   return limited(`workspace-write is refused in this directory: ${guarded.why}`, guarded.fix);
+}
+
+async function previews(manager: ShellManager, workingDir: string): Promise<Result> {
+  const fix = "Previews are optional; everything else works. docs/preview.md lists what they need.";
+  try {
+    manager.previews.ensure();
+    await manager.confiner.checkPreviews(workingDir);
+    const { foreign } = await surveyWorkspace(manager.confiner.workspaceFor(workingDir));
+    if (foreign !== undefined) throw foreignFile(foreign);
+    return ok("commands can be previewed in this directory");
+  } catch (error) {
+    return limited(messageOf(error), fix);
+  }
 }
 
 async function inotify({ root }: ShellManager): Promise<Result> {

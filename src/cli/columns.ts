@@ -1,6 +1,6 @@
 // Measures and cuts text by its width in terminal columns.
 import stringWidth from "string-width";
-import { printable } from "./printable.ts";
+import { printable } from "../support/printable.ts";
 
 /** The first line, cut to `maxColumns`. */
 export function oneLine(text: string, maxColumns: number): string {

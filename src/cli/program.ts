@@ -53,18 +53,40 @@ Examples:
 
 \`nacre help run\` explains one command. NACRE_HOME sets the directory that nacre stores shells in.`,
     );
-  defineRun(program, options);
-  defineShells(program, options);
-  defineTerminals(program, options);
-  defineCheck(program, options);
-  defineApprovals(program, options);
-  defineUi(program, options);
-  defineTools(program, options);
-  defineAudit(program, options);
-  defineSessions(program, options);
-  defineConfig(program, options);
-  definePreview(program, options);
-  defineRemote(program, options);
-  defineSetup(program, options);
+  for (const { define } of definitionsFor(options.args[0])) define(program, options);
   return program;
+}
+
+interface CommandGroup {
+  /** The commands of the group, with their aliases. */
+  readonly names: readonly string[];
+  readonly define: (program: Command, options: ProgramOptions) => void;
+  /** Whether the group reads the definitions of other commands. */
+  readonly needsAll?: true;
+}
+
+/** In the order of the help. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  { names: ["run"], define: defineRun },
+  { names: ["ps", "ls", "output", "logs", "wait", "why", "kill", "clean"], define: defineShells },
+  { names: ["send", "attach"], define: defineTerminals },
+  { names: ["check"], define: defineCheck },
+  { names: ["approvals", "approve", "deny", "forget"], define: defineApprovals },
+  { names: ["ui"], define: defineUi },
+  { names: ["tools", "mcp"], define: defineTools },
+  { names: ["audit"], define: defineAudit },
+  { names: ["sessions"], define: defineSessions },
+  { names: ["config"], define: defineConfig },
+  { names: ["preview", "undo"], define: definePreview },
+  { names: ["serve", "fleet"], define: defineRemote },
+  { names: ["tour", "doctor", "init", "completion", "complete"], define: defineSetup, needsAll: true },
+];
+
+/**
+ * A line that begins with a command needs only the group of that command: the definition of all commands takes
+ * milliseconds. Help, and the suggestion for an unknown command, need all groups.
+ */
+function definitionsFor(command = ""): readonly CommandGroup[] {
+  const own = COMMAND_GROUPS.find(({ names }) => names.includes(command));
+  return own && !own.needsAll ? [own] : COMMAND_GROUPS;
 }

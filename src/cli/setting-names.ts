@@ -19,19 +19,24 @@ export const CHOICE_SETTINGS = {
 /** Settings with a list of values. A shorter list is stricter. */
 export const LIST_SETTINGS = { with: TOOL_GROUPS } as const satisfies { with: readonly ToolGroup[] };
 
+/** Settings with a list of addresses. A shorter list is stricter: an address names a program that nacre starts. */
+export const ADDRESS_SETTINGS = ["remotes"] as const;
+
 export type ChoiceName = keyof typeof CHOICE_SETTINGS;
 export type ListName = keyof typeof LIST_SETTINGS;
-export type SettingName = ChoiceName | ListName;
+export type AddressName = (typeof ADDRESS_SETTINGS)[number];
+export type SettingName = ChoiceName | ListName | AddressName;
 
 export type Settings = { readonly [N in ChoiceName]: (typeof CHOICE_SETTINGS)[N][number] } & {
   readonly [N in ListName]: readonly (typeof LIST_SETTINGS)[N][number][];
-};
+} & { readonly [N in AddressName]: readonly string[] };
 /** The settings that one source gives. */
 export type SettingValues = Partial<Settings>;
 
 export const SETTING_NAMES = [
   ...Object.keys(CHOICE_SETTINGS),
   ...Object.keys(LIST_SETTINGS),
+  ...ADDRESS_SETTINGS,
 ] as SettingName[];
 
 export function isListSetting(name: SettingName): name is ListName {
@@ -43,6 +48,12 @@ export function variableOfSetting(name: SettingName): string {
   return `NACRE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
 }
 
-export function valuesOfSetting(name: SettingName): readonly string[] {
+export function isAddressSetting(name: SettingName): name is AddressName {
+  return ADDRESS_SETTINGS.some((one) => one === name);
+}
+
+/** undefined if any value will do. */
+export function valuesOfSetting(name: SettingName): readonly string[] | undefined {
+  if (isAddressSetting(name)) return undefined;
   return isListSetting(name) ? LIST_SETTINGS[name] : CHOICE_SETTINGS[name];
 }

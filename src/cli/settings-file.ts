@@ -47,6 +47,10 @@ export function readSettingsFile(file: string): SettingValues {
 
 function schemaOfSetting(name: SettingName): z.ZodType {
   const values = valuesOfSetting(name);
+  if (!values) {
+    const error = 'a list of addresses such as "ssh://build-host"';
+    return z.array(z.string({ error }), { error });
+  }
   if (!isListSetting(name)) return z.enum(values, { error: `one of ${values.join(", ")}` });
   const error = `a list of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
   return z.array(z.enum(values, { error }), { error });

@@ -32,6 +32,7 @@ const DEFAULTS: Settings = {
   network: "none",
   shellProfile: "none",
   with: [],
+  remotes: [],
 };
 
 /** `flags`: only the flags that were given. */
@@ -98,8 +99,10 @@ function settingsOfEnvironment(): SettingValues {
     const variable = variableOfSetting(name);
     const text = process.env[variable];
     if (text === undefined || text === "") return [];
-    const values = isListSetting(name) ? text.split(",").map((value) => value.trim()) : [text];
     const choices = valuesOfSetting(name);
+    // An address can contain a comma, but no space.
+    if (!choices) return [[name, text.trim().split(/\s+/)]];
+    const values = isListSetting(name) ? text.split(",").map((value) => value.trim()) : [text];
     const wrong = values.find((value) => !choices.includes(value));
     if (wrong === undefined) return [[name, isListSetting(name) ? values : text]];
     throw new NacreError(
@@ -127,6 +130,6 @@ function stricterValue(
     const kept = current.filter((value) => wanted.includes(value));
     return kept.length < current.length ? kept : undefined;
   }
-  const values: readonly SettingValue[] = valuesOfSetting(name);
+  const values: readonly SettingValue[] = valuesOfSetting(name) ?? [];
   return values.indexOf(wanted) > values.indexOf(current) ? wanted : undefined;
 }

@@ -4,8 +4,8 @@ import {
   UNDERLINED_MAX_COLUMNS,
   UNDERLINED_MIN_COLUMNS,
 } from "../support/limits.ts";
+import { printable } from "../support/printable.ts";
 import { cutEnd, widthOf } from "./columns.ts";
-import { printable } from "./printable.ts";
 
 export interface UnderlineOptions {
   readonly maxColumns?: number | undefined;

@@ -1,10 +1,12 @@
 // Starts the client program of a link (ssh, docker, kubectl, …) with pipes, and the daemon that serves links. These
 // processes carry bytes; the keeper of the remote end runs the commands.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { Socket } from "node:net";
-import type { Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
+import { messageOf } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
+import { within } from "../support/timing.ts";
 
 export interface LinkEnd {
   readonly code: number | null;
@@ -30,8 +32,13 @@ export interface LinkProcess {
  */
 export function startLinkProcess(argv: readonly string[]): LinkProcess {
   const [program = "", ...args] = argv;
-  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
-  // The end of the link reports a broken pipe.
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
+  } catch (error) {
+    return neverStarted(systemCode(error) ?? messageOf(error));
+  }
+  // Ignore a broken pipe: the end of the link reports it.
   child.stdin.on("error", () => {});
   // A daemon that a client program leaves behind (ssh with ControlPersist) can hold the pipes: wait for the exit only.
   const ended = new Promise<LinkEnd>((resolve) => {
@@ -46,6 +53,15 @@ export function startLinkProcess(argv: readonly string[]): LinkProcess {
     for (const stream of [stdin, stdout, stderr]) if (stream instanceof Socket) stream.unref();
   };
   return { stdin, stdout, stderr, pid, ended, kill: () => killGroup(child), unref };
+}
+
+/** Node throws some errors instead of emitting them, for example ENOTDIR if an entry of PATH is a file. */
+function neverStarted(code: string): LinkProcess {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()] as const;
+  for (const stream of [stdin, stdout, stderr]) stream.destroy();
+  const startError = code === "ENOTDIR" ? "ENOENT" : code;
+  const ended = Promise.resolve({ code: null, signal: null, startError });
+  return { stdin, stdout, stderr, pid: undefined, ended, kill: () => {}, unref: () => {} };
 }
 
 /** The client program may be a script that started the real one. */
@@ -78,10 +94,21 @@ export function startDetached(argv: readonly string[], logFile: string): void {
 export interface ClientResult extends LinkEnd {
   readonly stdout: string;
   readonly stderr: string;
+  /** Whether it was killed, because it took too long. */
+  readonly timedOut: boolean;
 }
 
-/** Runs a client program (docker, kubectl, sbatch) to its end, with this text as its input. */
-export async function runClientProgram(argv: readonly string[], input = ""): Promise<ClientResult> {
+export interface ClientRun {
+  readonly input?: string | undefined;
+  /** The program is killed after this time: its server may never answer. */
+  readonly maxMs: number;
+}
+
+/** Runs a client program (docker, kubectl, sbatch) to its end. */
+export async function runClientProgram(
+  argv: readonly string[],
+  { input = "", maxMs }: ClientRun,
+): Promise<ClientResult> {
   const child = startLinkProcess(argv);
   const texts = { stdout: "", stderr: "" };
   const closed = (["stdout", "stderr"] as const).map((name) => {
@@ -91,7 +118,11 @@ export async function runClientProgram(argv: readonly string[], input = ""): Pro
     return new Promise<void>((resolve) => child[name].once("close", () => resolve()));
   });
   child.stdin.end(input);
-  const end = await child.ended;
-  if (end.startError === undefined) await Promise.all(closed);
-  return { ...end, ...texts };
+  const all = child.ended.then(async (end) => {
+    if (end.startError === undefined) await Promise.all(closed);
+    return end;
+  });
+  const end = await within(maxMs, all);
+  if (end === undefined) child.kill();
+  return { ...(end ?? { code: null, signal: null }), ...texts, timedOut: end === undefined };
 }

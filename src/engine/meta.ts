@@ -1,7 +1,12 @@
 // The request that a shell was started with. The host writes it before the start, and every program that finds the
 // shell reads it. The command text is in a separate file.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
-import { TERMINAL_SIDE_MAX_COUNT, TERMINAL_SIDE_MIN_COUNT } from "../support/limits.ts";
+import { defined } from "../support/defined.ts";
+import {
+  SHELL_LABEL_MAX_CHARS,
+  TERMINAL_SIDE_MAX_COUNT,
+  TERMINAL_SIDE_MIN_COUNT,
+} from "../support/limits.ts";
 import { type Confinement, NETWORK_ACCESS, SANDBOX_PROFILES } from "./confinement.ts";
 import { NEW_SUFFIX } from "./state-dir.ts";
 
@@ -10,14 +15,22 @@ export interface TerminalSize {
   readonly cols: number;
 }
 
-export interface ShellMeta {
+/** Labels of a shell, for the people who watch it. Each can be any text. */
+export interface ShellLabel {
+  /** The name that its user gave it. */
+  readonly name?: string;
+  /** The agent's description of the command. */
+  readonly description?: string;
+  /** The agent that started it. */
+  readonly agent?: string;
+}
+
+export interface ShellMeta extends ShellLabel {
   readonly version: 1;
   readonly id: string;
   readonly workingDir: string;
   readonly scope: string;
   readonly session: string | null;
-  /** The name that its user gave it. */
-  readonly name?: string;
   /** Whether it is the bash of a session and not a command. */
   readonly isSessionBash?: true;
   /** Milliseconds since the epoch. */
@@ -39,6 +52,12 @@ export interface ShellMeta {
   readonly output?: Readonly<
     Record<"stdout" | "stderr", { readonly file: string; readonly from: number; readonly to?: number }>
   >;
+}
+
+/** Only the label fields of the options. Cuts long texts. */
+export function labelOf({ name, description, agent }: ShellLabel): ShellLabel {
+  const cut = (text: string | undefined) => (text ? text.slice(0, SHELL_LABEL_MAX_CHARS) : undefined);
+  return defined({ name, description: cut(description), agent: cut(agent) });
 }
 
 /** Syncs the file for a durable shell, which nacre must find even after a power failure. */
@@ -79,7 +98,9 @@ function isMeta(value: unknown): value is ShellMeta {
     typeof meta.workingDir === "string" &&
     typeof meta.scope === "string" &&
     (meta.session === null || typeof meta.session === "string") &&
-    (meta.name === undefined || typeof meta.name === "string") &&
+    [meta.name, meta.description, meta.agent].every(
+      (text) => text === undefined || typeof text === "string",
+    ) &&
     (meta.isSessionBash === undefined || meta.isSessionBash === true) &&
     Number.isFinite(meta.createdAt) &&
     Number.isFinite(meta.startedUptimeMs) &&

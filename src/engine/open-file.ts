@@ -1,7 +1,7 @@
 // Opens a file in the program that the desktop has for it.
 import { spawn } from "node:child_process";
 
-/** Returns whether the program was started. Its end, and what it prints, is of no interest. */
+/** Returns whether the program was started. Ignores its output and exit status. */
 export async function openFile(path: string): Promise<boolean> {
   return await new Promise((resolve) => {
     const child = spawn("xdg-open", [path], { detached: true, stdio: "ignore" });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 
-/** Also right in the bundled program, which is as deep below the package as this file. */
+/** Also correct in the bundled program, which is at the same depth in the package as this file. */
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
 
 /** scripts/setup.mjs writes the hash of BUILD_PARTS into this file. */
@@ -21,9 +21,16 @@ const BUILD_PARTS = [
   "dist/search-worker.js",
 ];
 
+let knownHash: string | undefined;
+
+/** Read once: after a rebuild, this process still speaks to the daemon of the build that it has loaded. */
 export function ownBuildHash(): string {
+  if (knownHash !== undefined) return knownHash;
   const hash = attempt(() => readFileSync(HASH_FILE, "utf8").trim());
-  if (hash !== undefined && /^[0-9a-f]{16}$/.test(hash)) return hash;
+  if (hash !== undefined && /^[0-9a-f]{16}$/.test(hash)) {
+    knownHash = hash;
+    return hash;
+  }
   throw new NacreError(
     "unavailable",
     `This copy of nacre has no complete build: ${HASH_FILE} is missing. Run npm run build, or install the package again.`,

@@ -18,7 +18,7 @@ import { allPids, isProcess } from "./process-table.ts";
 export interface PidMark {
   readonly last: number;
   readonly atMs: number;
-  /** How often PIDs had wrapped around; undefined in a mark that was made by hand: its time then decides. */
+  /** How often PIDs had wrapped around. undefined for a mark that no reading made: then only its time counts. */
   readonly wraps?: number;
   /** Marks of different series are not comparable: readings were missing between them. */
   readonly series?: number;
@@ -82,7 +82,7 @@ function newerThan(mark: PidMark, now: PidMark): ((pid: number) => boolean) | un
   return undefined;
 }
 
-/** undefined if it is not known. */
+/** undefined if unknown. */
 function wrapsSince(mark: PidMark, now: PidMark): number | undefined {
   if (mark.wraps !== undefined && mark.series === now.series) return (now.wraps ?? 0) - mark.wraps;
   if (now.atMs - mark.atMs > wrapMs()) return undefined;

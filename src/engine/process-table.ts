@@ -209,9 +209,9 @@ export function childWithInnerPid(parent: number, innerPid: number): number | un
 /** The arguments with spaces between them; the name in brackets if there are none. */
 export function commandLine(pid: number): string {
   const text = readText(`/proc/${pid}/cmdline`) || lineOfOtherThreads(pid);
-  return (
-    text.replace(/\0+$/, "").replaceAll("\0", " ") || `[${readText(`/proc/${pid}/comm`)?.trim() ?? "?"}]`
-  );
+  const line =
+    text.replace(/\0+$/, "").replaceAll("\0", " ") || `[${readText(`/proc/${pid}/comm`)?.trim() ?? "?"}]`;
+  return /[\x80-\xff]/.test(line) ? Buffer.from(line, "latin1").toString() : line;
 }
 
 /** If only the first thread has ended, another thread still shows the command line. */

@@ -7,7 +7,7 @@ import { childrenOf, commandLine, readStat } from "./process-table.ts";
 import { socketInodes, socketRows } from "./sockets.ts";
 import { type SystemCall, systemCallOf } from "./syscalls.ts";
 
-/** From the most to the least telling, if the threads of a process differ. */
+/** In order of preference, if the threads of a process wait for different things. */
 const KINDS = [
   "runs",
   "stopped",
@@ -41,7 +41,7 @@ export function listeningPorts(pid: number): number[] {
   return [...new Set(rows.map(({ localPort }) => localPort))].sort((a, b) => a - b);
 }
 
-/** undefined for a process that has ended. `ports`: on which it listens. */
+/** undefined for a process that has ended. `ports`: the ports on which it listens. */
 export function waitOf(pid: number, ports: readonly number[]): ProcessWait | undefined {
   const stat = readStat(pid);
   if (!stat || stat.hasEnded) return undefined;

@@ -16,7 +16,7 @@ export interface ProfileRun {
   readonly workingDir: string;
   /** A private directory for the answer. */
   readonly directory: string;
-  /** The text that the shell runs after its profile, for an answer in this file. */
+  /** The text that the shell runs after its profile. It writes the answer to this file. */
   readonly question: (answerFile: string) => string;
   /** @default PROFILE_MAX_MS */
   readonly timeoutMs?: number;
@@ -88,7 +88,7 @@ function endSession(session: number | undefined): void {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
 }

@@ -1,14 +1,21 @@
-// Removes the directory of a shell. Most have only files: a recursive removal would check each entry several times, which
-// took a third of the host's time for a short command.
-import { readdirSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
+// Creates and removes the directory of a shell. Most contain only files: a recursive removal would check each entry
+// several times, which took a third of the host's time for a short command. The empty directory is used again
+// (spare-dirs.ts).
+import { mkdirSync, readdirSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { StateRoot } from "./state-dir.ts";
 
-export function removeShellDir(dir: string): void {
+/** Throws EEXIST if there is one. */
+export function makeShellDir(root: StateRoot, dir: string): void {
+  if (!root.spareShellDirs.take(dir)) mkdirSync(dir, { mode: 0o700 });
+}
+
+export function removeShellDir(root: StateRoot, dir: string): void {
   try {
     for (const name of readdirSync(dir)) unlinkSync(join(dir, name));
-    rmdirSync(dir);
+    if (!root.spareShellDirs.keep(dir)) rmdirSync(dir);
   } catch {
-    // It has a directory, as that of a session does, or is gone, or another process removes it as well.
+    // The directory contains a directory (as for a session), is gone, or another process is removing it too.
     rmSync(dir, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,6 @@
 // Slots: directories with a bash that waits for its job. The pool keeps a few of the usual kind ready, so that a
 // command need not wait for a fork. It opens any other kind on request.
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import {
@@ -16,7 +16,7 @@ import type { Keeper } from "./keeper.ts";
 import { KeeperLost } from "./keeper-process.ts";
 import { isSameProcess } from "./process-table.ts";
 import type { ReadySlot } from "./protocol.ts";
-import { removeShellDir } from "./shell-dir.ts";
+import { makeShellDir, removeShellDir } from "./shell-dir.ts";
 import type { ShellFiles, StateRoot } from "./state-dir.ts";
 import { newShellId } from "./state-ids.ts";
 import { TagNumbers } from "./tag-numbers.ts";
@@ -90,7 +90,7 @@ export class SlotPool {
 
   /** Frees a slot that never got a job. */
   discard(slot: Slot): void {
-    removeDir(slot.files.dir);
+    removeDir(this.#options.root, slot.files.dir);
     this.release(slot);
   }
 
@@ -164,7 +164,7 @@ export class SlotPool {
     } catch (error) {
       // Do not reuse the number: a shim with this number may still start.
       const isLost = !keeper.hasFiles || !existsSync(files.record);
-      removeDir(files.dir);
+      removeDir(root, files.dir);
       throw isLost ? new DirectoryLost(root.path, error) : error;
     }
   }
@@ -186,13 +186,13 @@ function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
     const id = newShellId();
     const files = root.files(id);
     try {
-      mkdirSync(files.dir, { mode: 0o700 });
+      makeShellDir(root, files.dir);
       preallocateEndRecord(files.record);
       return { id, files };
     } catch (cause) {
       const code = systemCode(cause) ?? "";
       if (code === "EEXIST") continue;
-      removeDir(files.dir);
+      removeDir(root, files.dir);
       if (isFull(cause) || shortageOf(cause))
         throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
       // The directory was removed, replaced or made unwritable while the host was running: create it again, or explain
@@ -205,8 +205,8 @@ function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
 }
 
 /** Ignores errors: if a file has replaced a parent directory, there is nothing to remove. */
-function removeDir(dir: string): void {
-  attempt(() => removeShellDir(dir));
+function removeDir(root: StateRoot, dir: string): void {
+  attempt(() => removeShellDir(root, dir));
 }
 
 /** The message for a state directory that cannot be written. */

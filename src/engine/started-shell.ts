@@ -3,10 +3,10 @@
 import type { HostKey } from "./host-key.ts";
 import type { ShellMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
-import type { ProcessIdentity } from "./process-table.ts";
+import { type ProcessIdentity, readStat } from "./process-table.ts";
 import type { ShellFiles } from "./state-dir.ts";
 
-/** Where the PIDs on disk come from, and thus whether they are valid here. */
+/** Where the kernel assigned the PIDs on disk. They are valid only "here". */
 export type Origin = "here" | "another boot" | "another namespace" | "unknown";
 
 export interface StartedShell {
@@ -18,7 +18,7 @@ export interface StartedShell {
   /** The command's bash, leader of its process group. */
   readonly commandPid: number;
   readonly commandStart: string;
-  /** bwrap, if it confines the shell: when bwrap ends, the kernel kills everything inside. */
+  /** bwrap or the bash that runs it, if bwrap confines the shell: when it ends, the kernel kills everything inside. */
   readonly sandbox?: ProcessIdentity;
   /** The tag of its processes; undefined without tags. */
   readonly tag: bigint | undefined;
@@ -41,4 +41,13 @@ export interface StartedShell {
    * can.
    */
   readonly unseen?: string;
+}
+
+/**
+ * Whether a process only maintains the sandbox of its shell: bwrap, the bash that runs it (sandbox/start-script.ts), or
+ * the first process inside. It ends by itself after the others. The kernel discards the signals that would end the
+ * first process inside, except SIGKILL.
+ */
+export function keepsSandbox(pid: number, { sandbox }: StartedShell): boolean {
+  return sandbox !== undefined && (pid === sandbox.pid || readStat(pid)?.parent === sandbox.pid);
 }

@@ -6,14 +6,13 @@
 //   <root>/sessions/              NAME.json, NAME.lock (session-file.ts)
 //   <root>/previews/<id>/         PREVIEW_NAMES: one preview; previews/pending/ names unfinished commits
 //   <root>/files/                 FILES_NAMES: locks and unfinished writes of the file tools
-//   <root>/profiles/              owned by run-profile.ts
-//   <root>/unreported/            owned by shell/finished-shells.ts
+//   <root>/profiles/, unreported/  owned by run-profile.ts and shell/finished-shells.ts
 //   <root>/swept                  a file, owned by swept-ids.ts
 //   <root>/approvals/             APPROVAL_NAMES: requests and answers (approvals/approval-store.ts)
 //   <root>/remembered/            remembered answers (approvals/remembered-store.ts)
 //   <root>/ui/                    owned by ui/redirect-file.ts
 //   <root>/serve/                 SERVE_NAMES: the daemons of remote clients
-//   <root>/sandbox/, code-cache/  owned by sandbox/ and cli/code-cache.ts
+//   <root>/sandbox/, code-cache/, spare-shells/  owned by sandbox/, cli/code-cache.ts and spare-dirs.ts
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
@@ -21,6 +20,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
+import { SpareDirs } from "./spare-dirs.ts";
 
 /** Names in the state root: directories, and the file of swept ids. */
 export const ROOT_NAMES = {
@@ -31,6 +31,7 @@ export const ROOT_NAMES = {
   previews: "previews",
   sandbox: "sandbox",
   codeCache: "code-cache",
+  spareShells: "spare-shells",
   /** Answers of the user's shell about its environment, while it runs (run-profile.ts). */
   profiles: "profiles",
   /** Background shells whose end is not reported yet (shell/finished-shells.ts). */
@@ -72,9 +73,10 @@ export const SHELL_NAMES = {
   fault: "fault",
   /** The start script: sets limits, or starts a sandbox, before the command. */
   start: "start",
-  /** What bwrap reports about itself, and its arguments. */
+  /** What bwrap reports about itself, its arguments, and its error messages if it can be tried again. */
   sandboxStatus: "sandbox.status",
   sandboxArgs: "sandbox.args",
+  sandboxErrors: "sandbox.errors",
   /** Remarks about the end besides the record, one per line. */
   remarks: "remarks",
   /** When output arrived (output-times.ts). */
@@ -145,7 +147,7 @@ export const REMEMBERED_NAMES = {
 
 /** Files and directories of one preview. */
 export const PREVIEW_NAMES = {
-  /** What was run, and what became of it (preview/preview-record.ts). */
+  /** The command and the status of the preview (preview/preview-record.ts). */
   record: "preview.json",
   changes: "changes.json",
   /** The layers of the overlay (sandbox/overlay.ts). `lower` is a link to the workspace. */
@@ -154,13 +156,15 @@ export const PREVIEW_NAMES = {
   work: "work",
   /** Paths in `upper` that nacre created before the start. */
   planted: "planted.json",
+  /** Files of the workspace with several names (preview/hard-links.ts). */
+  linked: "linked.json",
   /** The n-th commit, with the names below. */
   commit: (number: number) => `commit.${number}`,
   journal: "journal.json",
-  /** Entries on their way into the workspace, and those that left it. */
+  /** Entries that a commit will move into the workspace, and entries that have left it. */
   incoming: "in",
   outgoing: "out",
-  /** What an undo took out of the workspace. */
+  /** Entries that an undo took out of the workspace. */
   undone: "undone",
   /** In the directory of all previews: one link per transaction that has begun and not ended. */
   pending: "pending",
@@ -241,11 +245,13 @@ export class StateRoot {
   readonly path: string;
   readonly shellsDir: string;
   readonly keepersDir: string;
+  readonly spareShellDirs: SpareDirs;
 
   constructor(path: string) {
     this.path = path;
     this.shellsDir = join(path, ROOT_NAMES.shells);
     this.keepersDir = join(path, ROOT_NAMES.keepers);
+    this.spareShellDirs = new SpareDirs(join(path, ROOT_NAMES.spareShells));
   }
 
   /** Creates missing directories, private to this user. Throws an error that explains why the root cannot be used. */

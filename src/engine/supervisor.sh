@@ -47,7 +47,7 @@ become_bash() {
   # The bash itself reports its PID when its stdin is ready for the host, because its first command can end before the
   # supervisor runs again.
   report P "$1" "$BASHPID"
-  # If the directory is gone, bash stays where it is; the session notices.
+  # If the directory is gone, bash stays in its current directory, and the session notices.
   cd -- "$2" 2>/dev/null || :
   exec 9>&-
   exec -a bash "$bash_path" --noprofile --norc

@@ -77,7 +77,7 @@ export async function sweep(
 /** `asSwept`: later processes report the id as swept. */
 export function removeShell(root: StateRoot, id: string, asSwept = false): void {
   if (asSwept) recordSwept(root, [id]);
-  removeShellDir(root.files(id).dir);
+  removeShellDir(root, root.files(id).dir);
 }
 
 interface Clocks {

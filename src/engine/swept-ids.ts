@@ -24,7 +24,7 @@ export function recordSwept(root: StateRoot, ids: readonly string[]): void {
   });
 }
 
-/** The id of a removed shell that begins so; undefined if there is none. */
+/** The id of a removed shell that begins with this prefix; undefined if there is none. */
 export function findSwept(root: StateRoot, idOrPrefix: string): string | undefined {
   if (idOrPrefix === "") return undefined;
   return readIds(root).findLast((id) => id.startsWith(idOrPrefix) || id.startsWith(`shell_${idOrPrefix}`));

@@ -19,7 +19,7 @@ export function systemCallOf(pid: number, thread: string): SystemCall | undefine
     : { name, args: [Number(first), Number(second), ...more.map(Number)] };
 }
 
-/** The number on x64, then on arm64; -1 where it does not exist. */
+/** The number on x64, then on arm64; -1 if the call does not exist there. */
 const NUMBERS: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
   read: [0, 63],
   write: [1, 64],

@@ -20,6 +20,8 @@ export interface SystemProgramOptions {
   readonly input?: Buffer;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
+  /** Receives the output piece by piece. Then nothing is buffered, and `maxBytes` does not apply. */
+  readonly onStdout?: (chunk: Buffer) => void;
 }
 
 export async function runSystemProgram(
@@ -36,6 +38,7 @@ export async function runPipeline(
     input = Buffer.alloc(0),
     timeoutMs = PREVIEW_PROGRAM_MAX_MS,
     maxBytes = PREVIEW_PROGRAM_OUTPUT_MAX_BYTES,
+    onStdout,
   }: SystemProgramOptions = {},
 ): Promise<ProgramResult> {
   const chunks: Buffer[] = [];
@@ -64,6 +67,10 @@ export async function runPipeline(
   first?.stdin?.on("error", () => {});
   first?.stdin?.end(input);
   last?.stdout?.on("data", (chunk: Buffer) => {
+    if (onStdout) {
+      onStdout(chunk);
+      return;
+    }
     size += chunk.length;
     if (size > maxBytes) for (const child of children) child.kill("SIGKILL");
     else chunks.push(chunk);

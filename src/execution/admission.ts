@@ -11,6 +11,7 @@
 import { TERMINAL_RULE } from "../policy/rules/terminal-input.ts";
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
+import { previewOf } from "../preview/summarize-preview.ts";
 import type { Session } from "../session/session.ts";
 import { MEANING_VARIABLES } from "../session/session-meaning.ts";
 import type { Turn } from "../session/session-options.ts";
@@ -48,6 +49,8 @@ export interface WantedCommand {
   readonly background: boolean;
   /** Null for a command outside a session. */
   readonly session: SessionTarget | null;
+  /** What it does, in the words of the agent. A person sees it; an answer does not depend on it. */
+  readonly description?: string;
   /** Whether it gets a terminal. */
   readonly terminal?: boolean;
   /** The directory of a command outside a session. @default that of the call */
@@ -227,7 +230,9 @@ async function decide(
   if (wanted.isPreview) return create(admission);
   // An approval for one directory does not count for another, even if the policy would allow the command there.
   const why = verdict.verdict === "ask" ? withTerminal(verdict) : (earlier ?? verdict);
-  const request = requestFor(wanted, why, cwd, () => judging.effects(wanted.command, facts));
+  const { command } = wanted;
+  const preview = previewOf(options.manager().previews, { command, cwd, scope: scopeOf(context) });
+  const request = requestFor(wanted, why, cwd, () => judging.effects(command, facts), preview);
   if (approved && isSameRequest(approved, request)) return create(admission);
   // Do not ask a person about a command that bash would refuse anyway.
   if (verdict.findings.some(({ rule }) => rule === "unparsed"))

@@ -6,11 +6,14 @@ import type { Severity } from "../policy/verdict.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { callOrigin } from "../support/events.ts";
 import { excerpt } from "../support/excerpt.ts";
+import { SHELL_LABEL_MAX_CHARS } from "../support/limits.ts";
+import { isWithin } from "../support/path-text.ts";
 import type {
   ApprovalAnswer,
   ApprovalEffect,
   ApprovalRequest,
   ExecutionContext,
+  PreviewSummary,
   RememberWish,
 } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
@@ -20,20 +23,23 @@ import type { EntryPoint } from "./ways-to-allow.ts";
 
 interface WantedApproval {
   readonly command: string;
+  readonly description?: string;
   readonly background: boolean;
   /** Null for a command outside a session. */
   readonly session: { readonly id: string } | null;
 }
 
 export function requestFor(
-  { command, background, session }: WantedApproval,
+  { command, description, background, session }: WantedApproval,
   { rule, reason, alternative, span, severity }: Why & { readonly severity: Severity },
   cwd: string,
   effects: () => readonly ApprovalEffect[],
+  preview?: PreviewSummary,
 ): ApprovalRequest {
   let found: readonly ApprovalEffect[] | undefined;
   return {
     command,
+    ...(description === undefined ? {} : { description: description.slice(0, SHELL_LABEL_MAX_CHARS) }),
     rule: rule ?? UNNAMED_RULE,
     reason: reason ?? "",
     ...(typeof alternative === "string" ? { alternative } : {}),
@@ -42,6 +48,7 @@ export function requestFor(
     background,
     severity,
     span: span ?? null,
+    ...(preview ? { preview } : {}),
     // Listing the effects takes a second analysis of the command. Do that only if the host asks for them.
     get effects() {
       found ??= effects();
@@ -80,12 +87,16 @@ export async function askFor(asking: Asking): Promise<void> {
 
 async function answerTo({ request, context, options, judged, entryPoint }: Asking): Promise<Asked> {
   const { approve, signal } = context;
-  const { command, cwd, session, background, rule, reason, alternative, severity, span, effects } = request;
+  const { command, cwd, session, background, rule, reason, alternative, severity, span, effects, preview } =
+    request;
+  const { description } = request;
   try {
     return await ApprovalDesk.of(options.manager().root).ask({
       wanted: {
         ...{ command, cwd, session, background, rule, reason, severity, span, effects, judged },
         ...(alternative === undefined ? {} : { alternative }),
+        ...(description === undefined ? {} : { description }),
+        ...(preview ? { preview } : {}),
         scope: scopeOf(context),
         workspace: context.workingDir,
         deadlineMs: options.approvalDeadlineMs,
@@ -112,11 +123,24 @@ function unanswered(asked: Unanswered, asking: Asking): Refusal {
     const words = `Command needs approval, and no person answered before the deadline (${deadline}): ${why} Nothing was run. Approval id: ${id}.`;
     return new Refusal("approval_expired", words, details, request.cwd);
   }
-  const how = `A person can approve it until ${deadline} with: nacre approve ${id}, or on the page of nacre ui. Then repeat exactly this call.`;
+  const offer = previewOffer(asking);
+  const how = `A person can approve it until ${deadline} with: nacre approve ${id}, or on the page of nacre ui. Then repeat exactly this call.${offer}`;
   const words = context.approve
     ? `Command needs approval, and no person has answered yet: ${why} ${how} Nothing was run.`
     : `Command needs approval, and no person can be asked here: ${why} ${how} ${asking.waysToAllow()} Nothing was run.`;
   return new Refusal("approval_pending", words, details, request.cwd);
+}
+
+/** A command that only changes files of the workspace can show what it would change. */
+function previewOffer({ request, context, options, entryPoint }: Asking): string {
+  const { effects, preview } = request;
+  const workspace = options.manager().confiner.workspaceFor(context.workingDir);
+  const changes = effects.filter(({ effect }) => effect !== "read");
+  if (preview || changes.length === 0 || !changes.every(({ path }) => isWithin(path, workspace))) return "";
+  if (entryPoint === "cli") return " nacre run --preview shows what it would change, without an approval.";
+  return options.withPreview
+    ? " The same call with preview: true shows what it would change, without an approval."
+    : "";
 }
 
 /** Only true and { allow: true } approve: no other value that a callback returns may run a command. */

@@ -60,7 +60,7 @@ export class BashInputTool extends BaseTool<typeof INPUT, BashInputMetadata> {
   readonly category: ToolCategory = "execution";
   override readonly annotations: ToolAnnotations = { destructiveHint: true, openWorldHint: true };
   readonly description =
-    `Types into a command that Bash started with run_in_background and terminal: answers questions, drives REPLs, editors, pagers and menus. Returns the screen as plain text, where * marks the rows that changed, and waiting: what the program waits for ("line": text and Enter; "key"; "secret"; "maybe"; "no").
+    `Types into a command that Bash started with run_in_background and terminal: answers questions, drives REPLs, editors, pagers and menus. Returns the screen as plain text, where * marks the rows that changed, and waiting: what the program waits for ("line": text and Enter; "key": single keys, or text and Enter in a REPL, a shell or another prompt with a line editor; "secret"; "maybe": read the screen; "no").
 
 The call returns when the program waits for input again, ends, or after wait_ms. Without text and keys it only waits. Type one answer per call and read the screen before the next one. If waiting is "no", call again without text to wait, or press Ctrl-C.
 At a prompt for a password or another secret, text is refused: ask the user to type it with nacre attach. To leave: Ctrl-C, Ctrl-D (end of input), q, or KillShell.`;

@@ -5,7 +5,7 @@
 //     admit                 checks whether the command may run (admission.ts)
 //     runAdmitted           waits for its turn and runs it in its session (start-command.ts, session/session.ts)
 //     bashResult            the result for the model (bash-result.ts)
-import { z } from "zod";
+import type { z } from "zod";
 import type { TerminalSize } from "../engine/meta.ts";
 import type { RunOptions } from "../session/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -14,17 +14,15 @@ import { NacreError } from "../support/errors.ts";
 import {
   DEFAULT_TIMEOUT_MS,
   MAX_TIMEOUT_MS,
-  MIN_TIMEOUT_MS,
   OUTPUT_MAX_CHARS,
   PREVIEW_PATHS_MAX_COUNT,
-  TERMINAL_COLS_COUNT,
-  TERMINAL_ROWS_COUNT,
 } from "../support/limits.ts";
 import { terminalSizeOf } from "../terminal/terminal-size.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
 import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
+import { type BashInput, bashInputOf } from "./bash-arguments.ts";
 import { bashDescription } from "./bash-description.ts";
 import { type BashMetadata, bashResult } from "./bash-result.ts";
 import { timingOf } from "./call-timing.ts";
@@ -47,8 +45,6 @@ export interface DangerousPattern {
   readonly id: string;
   readonly reason: string;
 }
-
-type BashInput = ReturnType<typeof inputOf>;
 
 /** The metadata of a background start: there is no end to report. */
 export interface BashStartMetadata
@@ -85,7 +81,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     super();
     this.#options = resolveExecutionOptions(options);
     this.description = bashDescription(this.#options);
-    this.input = inputOf(this.#options);
+    this.input = bashInputOf(this.#options);
   }
 
   protected async run(
@@ -98,13 +94,22 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     const size = sizeOf(args);
     if (isPreview && background) return backgroundPreview();
     if (isPreview) return await this.#preview(context, args);
-    const admitted = await admit({ command, background, session, terminal }, context, this.#options);
+    const admitted = await admit(
+      { command, background, session, terminal, ...descriptionOf(asked) },
+      context,
+      this.#options,
+    );
     if (context.dryRun) {
       const metadata = { ...asked, dry_run: true };
       return ToolResult.ok(dryRunLine(admitted), metadata as BashMetadata);
     }
     if (background) {
-      const shell = await startInSession(admitted, { durable: this.#options.durable, terminal, ...size });
+      const shell = await startInSession(admitted, {
+        durable: this.#options.durable,
+        terminal,
+        ...size,
+        ...descriptionOf(asked),
+      });
       this.#options.manager().finished.track(shell);
       return started(shell, asked, this.#options);
     }
@@ -168,7 +173,12 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     };
     const onWait = onProgress && ((before: number) => onProgress({ message: waitingMessage(before) }));
     try {
-      const result = await runAdmitted(admitted, { ...timing, onStart, ...defined({ onWait }) });
+      const result = await runAdmitted(admitted, {
+        ...timing,
+        onStart,
+        ...descriptionOf(asked),
+        ...defined({ onWait }),
+      });
       diagnosis.stop();
       return await bashResult(result, { asked, context, options, timing, diagnosis: diagnosis.result });
     } finally {
@@ -184,13 +194,32 @@ function askedOf({ command, description = "" }: z.output<BashInput>): Asked {
   return { command, description };
 }
 
+/** Stays with the shell, if the command becomes one. */
+function descriptionOf({ description }: Asked): Partial<Pick<Asked, "description">> {
+  return description === "" ? {} : { description };
+}
+
 /** The size of the terminal. Throws if the call asks for a terminal that it cannot have. */
 function sizeOf({
   terminal = false,
   run_in_background,
+  preview = false,
+  timeout,
   rows,
   cols,
 }: z.output<BashInput>): Partial<TerminalSize> {
+  if (terminal && preview) {
+    throw new NacreError(
+      "invalid_input",
+      "A preview cannot have a terminal, because its changes are known only at its end. Leave out terminal or preview.",
+    );
+  }
+  if (terminal && timeout !== undefined) {
+    throw new NacreError(
+      "invalid_input",
+      "A command with a terminal has no timeout: it runs until it ends. Leave out timeout, and end the command with KillShell or Ctrl-C if it takes too long.",
+    );
+  }
   if (terminal && !run_in_background) {
     throw new NacreError(
       "invalid_input",
@@ -203,66 +232,6 @@ function sizeOf({
     "invalid_input",
     "rows and cols are the size of a terminal: set terminal to true as well.",
   );
-}
-
-const TERMINAL_INPUT = {
-  terminal: z
-    .boolean()
-    .optional()
-    .describe(
-      "With run_in_background: give it a terminal; type with BashInput. For programs that ask questions",
-    ),
-  rows: z.int().optional(),
-  cols: z
-    .int()
-    .optional()
-    .describe(`Size of the terminal, ${TERMINAL_ROWS_COUNT} rows x ${TERMINAL_COLS_COUNT} cols if not given`),
-};
-
-function inputOf(options: ResolvedExecutionOptions) {
-  let input = baseInput(options);
-  // Without their groups, the schema has no such parameters: they would cost tokens in every conversation. The type has
-  // them in every case.
-  if (options.terminals) input = input.extend(TERMINAL_INPUT);
-  if (options.withPreview) input = input.extend(PREVIEW_INPUT);
-  return input as unknown as FullInput;
-}
-
-type FullInput = z.ZodObject<
-  ReturnType<typeof baseInput>["shape"] & typeof TERMINAL_INPUT & typeof PREVIEW_INPUT
->;
-
-const PREVIEW_INPUT = {
-  preview: z
-    .boolean()
-    .optional()
-    .describe("Run it without writing anything to the workspace, and list the files it would change"),
-};
-
-function baseInput({ defaultTimeoutMs, defaultDeadline, maxTimeoutMs }: ResolvedExecutionOptions) {
-  const minTimeoutMs = Math.min(MIN_TIMEOUT_MS, maxTimeoutMs);
-  return z.object({
-    command: z.string().min(1).describe("The bash command or script to run. May have many lines."),
-    description: z.string().optional().describe("What it does, in 5 to 10 words, for the person who watches"),
-    timeout: z
-      .int()
-      .min(minTimeoutMs, {
-        error: ({ input }) =>
-          `Parameter timeout must be at least ${minTimeoutMs}, got ${String(input)}. Its unit is milliseconds: for 30 seconds give 30000`,
-      })
-      .max(maxTimeoutMs, {
-        error: ({ input }) =>
-          `Timeout exceeds maximum: ${maxTimeoutMs}ms, got ${String(input)}. For a longer command set run_in_background`,
-      })
-      .optional()
-      .describe(
-        `Milliseconds the command may take, ${defaultDeadline ? defaultTimeoutMs : "no limit"} if not given. Not for background commands.`,
-      ),
-    run_in_background: z
-      .boolean()
-      .default(false)
-      .describe("Return at once and let it run; read it with BashOutput, end it with KillShell"),
-  });
 }
 
 function started(

@@ -4,6 +4,7 @@ import type { KillReport } from "../shell/kill-report.ts";
 import { settleLeftovers } from "../shell/settle-leftovers.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
+import { printable } from "../support/printable.ts";
 import { shellQuote } from "../support/shell-quote.ts";
 
 export interface Leftover {
@@ -22,7 +23,7 @@ export function namedReport(report: KillReport, { command: text, started }: Shel
 
 /** Formats a process as `npm start (pid 123)`. */
 export function describeProcess({ pid, command }: Leftover): string {
-  return `${command} (pid ${pid})`;
+  return `${printable(command)} (pid ${pid})`;
 }
 
 export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {

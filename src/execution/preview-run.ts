@@ -7,14 +7,17 @@
 //     SizeWatch            ends the command if it writes too much
 //     PreviewStore.conclude  what it created, changed and deleted
 
-import { findForeign, foreignFile } from "../preview/foreign-files.ts";
+import { plantHardLinks } from "../preview/hard-links.ts";
 import type { PreviewRecord } from "../preview/preview-record.ts";
 import type { Change } from "../preview/scan-changes.ts";
 import { SizeWatch } from "../preview/size-watch.ts";
 import { sweepPreviewsIfDue } from "../preview/sweep-previews.ts";
+import { foreignFile, surveyWorkspace } from "../preview/workspace-survey.ts";
 import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { WORKSPACE_SURVEY_WAIT_MAX_MS } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
+import { within } from "../support/timing.ts";
 import type { Admitted } from "./admission.ts";
 import { untilShellEnd } from "./foreground.ts";
 import { scopeOf } from "./scope.ts";
@@ -46,14 +49,17 @@ export async function runPreview(
   let isKept = false;
   try {
     const plan = { ...start, previewDir: store.dirOf(created.id), background: false };
-    const foreign = findForeign(workspace);
+    const survey = surveyWorkspace(workspace);
+    const early = await within(WORKSPACE_SURVEY_WAIT_MAX_MS, survey, context.signal);
+    if (early?.foreign !== undefined) throw foreignFile(early.foreign);
+    const linked = await plantHardLinks({ dir: plan.previewDir, workspace }, early?.linked ?? []);
     store.markStart(created.id);
     const shell = await (session === null ? startAlone(admitted, plan) : startInSession(admitted, plan));
     onStart?.(shell);
     const exceeded = await untilMeasuredEnd(shell, store.dirOf(created.id), admitted);
-    const path = await foreign;
-    if (path !== undefined) throw foreignFile(path);
-    const end = { exitCode: shell.exitCode, notCaptured: notCaptured(admitted) };
+    const { foreign } = await survey;
+    if (foreign !== undefined) throw foreignFile(foreign);
+    const end = { exitCode: shell.exitCode, notCaptured: notCaptured(admitted), linked };
     if (exceeded !== undefined) {
       const record = store.discard(created);
       isKept = true;

@@ -5,6 +5,7 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ShellManager } from "../shell-manager.ts";
 import { NacreError } from "../support/errors.ts";
 import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
+import { printable } from "../support/printable.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 
 export function scopeOf(context: ExecutionContext): string {
@@ -33,5 +34,5 @@ export function findShell(manager: ShellManager, id: string, context: ExecutionC
 
 function firstLine(command: string): string {
   const [line = ""] = command.trim().split("\n", 1);
-  return line.length > EXCERPT_MAX_CHARS ? `${line.slice(0, EXCERPT_MAX_CHARS - 1)}…` : line;
+  return printable(line.length > EXCERPT_MAX_CHARS ? `${line.slice(0, EXCERPT_MAX_CHARS - 1)}…` : line);
 }

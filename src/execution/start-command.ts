@@ -68,6 +68,7 @@ export async function startAlone(
     command: admitted.use(),
     workingDir,
     scope: scopeOf(context),
+    ...agentOf(context),
     ...(context.env ? { env: context.env } : {}),
   });
 }
@@ -118,11 +119,16 @@ function sessionFor(admitted: Admitted): Session {
   return target.open();
 }
 
-function callOptions({ target, context }: Admitted): Pick<RunOptions, "workingDir" | "env"> {
+function callOptions({ target, context }: Admitted): Pick<RunOptions, "workingDir" | "env" | "agent"> {
   return {
+    ...agentOf(context),
     ...(target?.named === undefined ? {} : { workingDir: target.named }),
     ...(context.env ? { env: context.env } : {}),
   };
+}
+
+function agentOf({ agentId }: ExecutionContext): Pick<RunOptions, "agent"> {
+  return agentId === undefined ? {} : { agent: agentId };
 }
 
 /** A terminal needs an approval of its own, so the approval of the same command without one does not count. */

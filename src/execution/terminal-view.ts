@@ -44,7 +44,7 @@ export async function viewTerminal(
   options: ResolvedExecutionOptions,
 ): Promise<ShownTerminal> {
   const view = await shell.needTerminal().view();
-  const screen = withoutSecrets(view.rows, view.size.cols, sanitizerFor(withoutCodes(options)));
+  const screen = rowsWithoutSecrets(view.rows, view.size.cols, sanitizerFor(withoutCodes(options)));
   const readers = seen.get(shell) ?? new Map<string, readonly string[]>();
   seen.set(shell, readers);
   const before = readers.get(readerOf(context));
@@ -89,7 +89,11 @@ function screenText(
 }
 
 /** A secret can continue in the next row, so rows of one line are searched together. */
-function withoutSecrets(rows: readonly ScreenRow[], cols: number, sanitize: TextSanitizer): string[] {
+export function rowsWithoutSecrets(
+  rows: readonly ScreenRow[],
+  cols: number,
+  sanitize: TextSanitizer,
+): string[] {
   const lines: string[][] = [];
   for (const { text, isContinued } of rows) {
     const line = isContinued ? lines.at(-1) : undefined;

@@ -23,7 +23,7 @@ import { decodeFile } from "./text-file.ts";
 
 export interface FileChange {
   readonly tool: string;
-  /** What an approval is bound to. */
+  /** The text that an approval is bound to. */
   readonly what: string;
   /** The new bytes; throws if they cannot be made. `before` is undefined if there is no file. */
   readonly change: (before: Buffer | undefined, file: AdmittedFile) => Buffer;
@@ -97,7 +97,7 @@ async function versionNow(file: AdmittedFile, call: FileCall): Promise<LoadedFil
   return answer;
 }
 
-/** The error for a file that has changed since the reader read it, with what changed. */
+/** The error for a file that has changed since the reader read it. Shows the changes. */
 function staleFile(file: AdmittedFile, current: LoadedFile | undefined, { options }: FileCall): NacreError {
   const before = file.service.known.get(file.reader, file.real)?.bytes;
   const values = options.manager().environment.droppedValues;

@@ -8,7 +8,8 @@
 //     checkRoots     the allowed roots
 //     admit          the policy on both paths, approval (execution/admission.ts)
 //
-// The operation then opens the resolved path without following links. If it leads elsewhere by then, it starts again.
+// The operation then opens the resolved path without following links. If the path leads elsewhere by then, the
+// operation starts again.
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { type Admitted, admit } from "../execution/admission.ts";
@@ -33,7 +34,7 @@ export interface FileCall {
   readonly options: ResolvedExecutionOptions;
 }
 
-/** An operation that is admitted for one path. */
+/** An admitted operation on one path. */
 export interface AdmittedFile extends Located {
   /** The path as the caller wrote it, made absolute. */
   readonly path: string;
@@ -51,8 +52,8 @@ export type FileEffect =
   | { readonly kind: "write"; readonly tool: string; readonly what: string };
 
 /**
- * Admits the operation, then calls `work`. `work` returns "moved" if the path leads elsewhere by then; both steps are
- * then repeated.
+ * Admits the operation, then calls `work`. If the path leads elsewhere by then, `work` returns "moved", and both steps
+ * are repeated.
  */
 export async function withAdmittedFile<T>(
   given: string,

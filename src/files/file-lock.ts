@@ -1,11 +1,13 @@
 // One writer per file, among all nacre processes that use the same state root. Programs that do not ask for the lock can
 // still write at any moment: the check right before the rename finds most of those changes.
 import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type LockOwner, tryLock, unlock } from "../engine/process-lock.ts";
 import { isSameProcess, thisProcess } from "../engine/process-table.ts";
 import { FILES_NAMES, ROOT_NAMES, type StateRoot } from "../engine/state-dir.ts";
 import { throwIfAborted } from "../support/abort.ts";
+import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { FILE_LOCK_MAX_MS, FILE_LOCK_POLL_MS } from "../support/limits.ts";
@@ -26,7 +28,7 @@ export async function withFileLock<T>(
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
-  const directory = join(root.path, ROOT_NAMES.files, FILES_NAMES.locks);
+  const directory = locksOf(root);
   const path = join(directory, createHash("sha256").update(bytesOfText(real)).digest("hex"));
   using _turn = await writers.take(path, { signal });
   root.ensure();
@@ -37,6 +39,22 @@ export async function withFileLock<T>(
   } finally {
     unlock(path);
   }
+}
+
+/** Removes the locks of dead hosts: without this, the lock of a file that is never written again would stay. */
+export function tidyFileLocks(root: StateRoot): void {
+  const directory = locksOf(root);
+  for (const name of attempt(() => readdirSync(directory)) ?? []) {
+    if (!/^[0-9a-f]{64}$/.test(name)) continue;
+    const path = join(directory, name);
+    // The first attempt fails if its host was killed while it took over the lock of another one.
+    const isTaken = [1, 2].some(() => attempt(() => tryLock(path, owner()) === undefined) === true);
+    if (isTaken) unlock(path);
+  }
+}
+
+function locksOf(root: StateRoot): string {
+  return join(root.path, ROOT_NAMES.files, FILES_NAMES.locks);
 }
 
 async function take(path: string, real: string, signal: AbortSignal | undefined): Promise<void> {

@@ -6,6 +6,7 @@ import type { ShellManager } from "../shell-manager.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import type { Disk } from "./disk/disk.ts";
 import { LOCAL_DISK } from "./disk/local-disk.ts";
+import { tidyFileLocks } from "./file-lock.ts";
 import { KnownFiles } from "./known-files.ts";
 import { UnfinishedWrites } from "./unfinished-writes.ts";
 import { WorkerDisk } from "./worker/worker-disk.ts";
@@ -36,6 +37,7 @@ export class FileService {
     if (this.#isTidy) return;
     this.#isTidy = true;
     this.unfinished.tidy();
+    tidyFileLocks(this.manager.root);
   }
 
   /** The disk as commands of this call see it: inside the sandbox, if commands run in one. */

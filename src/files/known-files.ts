@@ -1,5 +1,5 @@
 // The version of each file that a reader has seen last. Edit and Write change an existing file only if it still has the
-// bytes that the reader knows. In memory only: after a restart, a reader has to read again.
+// bytes that the reader knows. In memory only: after a restart, a reader must read the file again.
 import { KNOWN_FILES_MAX_BYTES, KNOWN_FILES_MAX_COUNT } from "../support/limits.ts";
 import { sha256Of } from "./disk/store.ts";
 

@@ -35,7 +35,7 @@ export interface ReadMetadata extends FileMetadata {
   readonly size_bytes: number;
   readonly encoding: TextEncoding;
   readonly line_endings: LineEndings;
-  /** Whether lines follow, or a line was cut. */
+  /** Whether more lines follow, or a line was cut. */
   readonly truncated: boolean;
   /** Number of secrets that were replaced by a mark. */
   readonly redacted: number;

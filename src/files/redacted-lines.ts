@@ -72,7 +72,7 @@ interface TextRange {
   readonly to: number;
 }
 
-/** Secrets in these ranges. The text around a range decides what is a secret in it. */
+/** The secrets in these ranges. Detection also reads the text around a range. */
 function spansIn(
   text: string,
   ranges: readonly TextRange[],

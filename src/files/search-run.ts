@@ -13,7 +13,7 @@ export interface SearchOutput {
   readonly stderr: string;
   /** null if the search did not end by itself. */
   readonly exitCode: number | null;
-  /** Whether the output was too long, or the time too short, to find everything. */
+  /** Whether the search stopped early, because of its output limit or its timeout. */
   readonly isPartial: boolean;
   readonly durationMs: number;
 }
@@ -64,7 +64,7 @@ function complaintOf(stderr: string): string {
 /** A string is the line of a dry run. */
 async function runSearch(search: SearchCommand, call: FileCall): Promise<SearchOutput | string> {
   const { env: _, ...context } = call.context;
-  // Matching lines have no bound. head ends the search when there are enough: all output is kept on disk.
+  // The number of matching lines has no bound, and nacre keeps all output on disk. So head ends the search early.
   const limit = `| head -c ${SEARCH_OUTPUT_MAX_BYTES}; exit "\${PIPESTATUS[0]}"`;
   const command = search.isLong ? `${search.command} ${limit}` : search.command;
   const admitted = await admit({ command, background: false, session: null }, context, call.options);
@@ -79,7 +79,7 @@ async function runSearch(search: SearchCommand, call: FileCall): Promise<SearchO
     Math.min(stdout.to, stdout.from + SEARCH_OUTPUT_MAX_BYTES),
   );
   const complaints = readRange(stderr.path, stderr.from, stderr.to).toString();
-  // The caller has not started this shell and must not see it in a list.
+  // Hide this shell from lists: the caller did not start it.
   call.options.manager().forget(shell);
   const isTooLong = found.length >= SEARCH_OUTPUT_MAX_BYTES;
   const hasEnded = outcome?.kind === "exited";

@@ -1,6 +1,6 @@
 // Temporary files of writes that a killed host did not finish. Before a write creates its temporary file, a symbolic
-// link in the state root names it. The next start removes the files of dead hosts by these links, so that no directory
-// has to be searched. A link needs no disk block, so it works on a full disk.
+// link in the state root names it. The next start finds the files of dead hosts through these links, without searching
+// directories, and removes them. A link needs no disk block, so it works on a full disk.
 import { randomBytes } from "node:crypto";
 import { lstatSync, readdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -46,7 +46,7 @@ export class UnfinishedWrites {
   }
 }
 
-/** Removes nothing but a regular file of such a name, in the directory itself and not behind a link. */
+/** Removes only a regular file with such a name, and never follows a link. */
 function removeTemporary(path: string): void {
   if (!TEMPORARY.test(basename(path))) return;
   const directory = HeldDirectory.open(dirname(path));

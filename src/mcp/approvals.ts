@@ -6,6 +6,7 @@
 //
 // An answer is valid only for what the person saw: command, directory, session, background flag, rule, reason and
 // effects. If one of them changes before the command starts, the server asks again.
+
 import { randomUUID } from "node:crypto";
 import {
   type InputRequiredResult,
@@ -15,6 +16,7 @@ import {
   SdkErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { summaryLines } from "../preview/summarize-preview.ts";
 import { wallMs } from "../support/clock.ts";
 import { defined } from "../support/defined.ts";
 import { MCP_QUESTION_GRACE_MS, MCP_QUESTIONS_MAX_COUNT } from "../support/limits.ts";
@@ -146,8 +148,17 @@ function memberOf(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
-function formatQuestion({ command, cwd, background, rule, reason, alternative }: ApprovalRequest): string {
+function formatQuestion({
+  command,
+  cwd,
+  background,
+  rule,
+  reason,
+  alternative,
+  preview,
+}: ApprovalRequest): string {
   const where = `in ${shownPath(cwd)}${background ? ", in the background" : ""}`;
   const instead = alternative === undefined ? "" : `\nInstead: ${alternative}`;
-  return `Run this command?\n\n${command}\n\n${where}\n${reason} (rule ${rule})${instead}`;
+  const effects = preview ? `\n\n${summaryLines(preview).join("\n")}` : "";
+  return `Run this command?\n\n${command}\n\n${where}\n${reason} (rule ${rule})${instead}${effects}`;
 }

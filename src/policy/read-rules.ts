@@ -3,7 +3,7 @@
 
 import { explainsRule } from "./judge.ts";
 import { RULES } from "./rules.ts";
-import { RULE_FILE, type WrittenRule } from "./rules-schema.ts";
+import { ruleFileSchema, type WrittenRule } from "./rules-schema.ts";
 import type { UserRule, UserRuleSet } from "./user-rule.ts";
 
 /** An error in a file of rules. */
@@ -24,7 +24,7 @@ export type RuleReading =
  * @param file The path of the file, for messages.
  */
 export function readRules(value: unknown, source: UserRuleSet["source"], file?: string): RuleReading {
-  const parsed = RULE_FILE.safeParse(value);
+  const parsed = ruleFileSchema().safeParse(value);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => shapeProblem(value, path, message));
     return { ok: false, problems };

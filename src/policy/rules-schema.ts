@@ -7,10 +7,6 @@ import { EFFECT_KINDS } from "./programs/effect-kind.ts";
 import { RULES } from "./rules.ts";
 
 const text = z.string({ error: "must be a string" });
-const TEXTS = "must be a string or an array of strings";
-const NO_EXAMPLE = "must contain at least one command that the rule matches";
-const texts = z.union([text, z.array(text)], { error: TEXTS });
-const ids = RULES.map(({ id }) => id);
 
 /** One of the given words, or a list of them. */
 function oneOrMoreOf<T extends string>(words: readonly T[], title: string) {
@@ -34,37 +30,57 @@ function exactly<T extends z.ZodRawShape>(shape: T) {
   });
 }
 
-const RULE = exactly({
-  id: text
-    .min(1, { error: "must not be empty" })
-    .describe("A unique name, different from the ids of built-in rules."),
-  verdict: z.enum(["allow", "ask", "deny"], { error: "must be allow, ask or deny" }),
-  program: texts.optional().describe("Program names without a directory; * matches anything."),
-  args: texts.optional().describe("Patterns with *; each must match an argument."),
-  without: texts.optional().describe("Patterns with *; none may match an argument."),
-  effects: oneOrMoreOf(EFFECT_KINDS, "The effects of the command on paths."),
-  paths: oneOrMoreOf(PATH_CLASSES, "The classes of the affected paths."),
-  lifts: oneOrMoreOf(
-    ids,
-    "For allow: the built-in rules to lift. Without this list, the rule lifts every ask about the commands it matches, but no deny.",
-  ),
-  reason: text.optional().describe("One sentence for the message of the verdict."),
-  alternative: text.optional().describe("What to do instead."),
-  matches: z
-    .union([text, z.array(text).min(1, { error: NO_EXAMPLE })], { error: NO_EXAMPLE })
-    .describe("Commands that the rule must match; nacre checks them when it reads the file."),
-  misses: texts
-    .optional()
-    .describe("Commands that the rule must not match; nacre checks them when it reads the file."),
-}).meta({ anyOf: ["program", "args", "effects", "paths"].map((key) => ({ required: [key] })) });
+/** A function, because most starts read no rule file, and the schema takes a millisecond to build. */
+function ruleSchema() {
+  const TEXTS = "must be a string or an array of strings";
+  const NO_EXAMPLE = "must contain at least one command that the rule matches";
+  const texts = z.union([text, z.array(text)], { error: TEXTS });
+  const ids = RULES.map(({ id }) => id);
+  return exactly({
+    id: text
+      .min(1, { error: "must not be empty" })
+      .describe("A unique name, different from the ids of built-in rules."),
+    verdict: z.enum(["allow", "ask", "deny"], { error: "must be allow, ask or deny" }),
+    program: texts.optional().describe("Program names without a directory; * matches anything."),
+    args: texts.optional().describe("Patterns with *; each must match an argument."),
+    without: texts.optional().describe("Patterns with *; none may match an argument."),
+    effects: oneOrMoreOf(EFFECT_KINDS, "The effects of the command on paths."),
+    paths: oneOrMoreOf(PATH_CLASSES, "The classes of the affected paths."),
+    lifts: oneOrMoreOf(
+      ids,
+      "For allow: the built-in rules to lift. Without this list, the rule lifts every ask about the commands it matches, but no deny.",
+    ),
+    reason: text.optional().describe("One sentence for the message of the verdict."),
+    alternative: text.optional().describe("What to do instead."),
+    matches: z
+      .union([text, z.array(text).min(1, { error: NO_EXAMPLE })], { error: NO_EXAMPLE })
+      .describe("Commands that the rule must match; nacre checks them when it reads the file."),
+    misses: texts
+      .optional()
+      .describe("Commands that the rule must not match; nacre checks them when it reads the file."),
+  }).meta({ anyOf: ["program", "args", "effects", "paths"].map((key) => ({ required: [key] })) });
+}
 
-export type WrittenRule = z.input<typeof RULE>;
+export type WrittenRule = z.input<ReturnType<typeof ruleSchema>>;
 
-export const RULE_FILE = exactly({
-  $schema: text.optional(),
-  version: z.literal(1, { error: "must be 1" }),
-  rules: z.array(RULE, { error: "must be an array of rules" }),
-}).meta({ title: "nacre policy rules" });
+function fileSchema() {
+  return exactly({
+    $schema: text.optional(),
+    version: z.literal(1, { error: "must be 1" }),
+    rules: z.array(ruleSchema(), { error: "must be an array of rules" }),
+  }).meta({ title: "nacre policy rules" });
+}
 
-/** For editors, and for tools that check a file before nacre does. */
-export const RULES_SCHEMA = z.toJSONSchema(RULE_FILE, { io: "input" });
+let known: ReturnType<typeof fileSchema> | undefined;
+
+/** The schema of a rule file. */
+export function ruleFileSchema(): ReturnType<typeof fileSchema> {
+  known ??= fileSchema();
+  return known;
+}
+
+/**
+ * For editors, and for tools that check a file before nacre does. Marked as pure: otherwise the program would build it at
+ * every start, although it never uses it.
+ */
+export const RULES_SCHEMA = /* @__PURE__ */ z.toJSONSchema(/* @__PURE__ */ ruleFileSchema(), { io: "input" });

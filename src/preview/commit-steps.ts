@@ -1,15 +1,21 @@
-// Plans a commit: the steps of its transaction, from the changes of a preview. Creates the directories and links that
-// enter the workspace in the directory of the commit.
-import { linkSync, mkdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+// Plans a commit: the steps of its transaction, from the changes of a preview and the staged tree (stage-entries.ts).
+//
+//   a new or changed file         moves in; what it replaces moves out
+//   a new directory               moves in with everything below it
+//   a directory that stays        gets its new mode, and its new time at the end
+//   ... with other attributes     is replaced by a new one, and its entries move over: no tool that every system has
+//                                 can remove an attribute
+import { chmodSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
-import { NacreError } from "../support/errors.ts";
-import { HeldDirectory } from "../support/held-directory.ts";
-import { fsPath, shownPath } from "../support/path-text.ts";
-import { entryAt } from "./entry.ts";
+import { attempt } from "../support/attempt.ts";
+import { fsPath, namesIn } from "../support/path-text.ts";
+import type { DirectoryTimes } from "./directory-times.ts";
+import { type Entry, entryAt, upperEntryAt } from "./entry.ts";
+import { type Twin, twinsAmong } from "./hard-link-twins.ts";
+import type { Step } from "./journal.ts";
 import type { Change } from "./scan-changes.ts";
-import { STAGED_TREE } from "./stage-entries.ts";
-import type { Step } from "./transaction.ts";
+import { missingContent, STAGED_TREE, stagedDirectory } from "./stage-entries.ts";
 
 const OWNER_MAY_CHANGE = 0o300;
 
@@ -17,78 +23,145 @@ const OWNER_MAY_CHANGE = 0o300;
 export interface CommitSteps {
   readonly steps: readonly Step[];
   readonly directories: readonly string[];
+  /** The paths at which something new is in the workspace after the commit. */
+  readonly entered: readonly string[];
+  readonly twins: readonly Twin[];
 }
 
-/** The changes are in the order of their paths, so that a directory comes before its entries. */
-export function commitSteps(commitDir: string, workspace: string, changes: readonly Change[]): CommitSteps {
-  const incomingDir = join(commitDir, PREVIEW_NAMES.incoming);
-  mkdirSync(join(commitDir, PREVIEW_NAMES.outgoing), { recursive: true, mode: 0o700 });
-  const opening = new OpenedDirectories(workspace);
-  const moves: Step[] = [];
-  const modes: { readonly path: string; readonly before: number; readonly to: number }[] = [];
-  for (const [index, change] of changes.entries()) {
-    const { path, before, after } = change;
-    if (before?.type === "directory" && after?.type === "directory") {
-      modes.unshift({ path, before: before.mode, to: after.mode });
-      continue;
+export interface CommitPlan {
+  readonly commitDir: string;
+  readonly workspace: string;
+  /** In the order of their paths, so that a directory comes before its entries. */
+  readonly changes: readonly Change[];
+  /** Paths and inode numbers of the files that had several names before the preview. */
+  readonly linked: readonly (readonly [string, string])[];
+}
+
+export function commitSteps({ commitDir, workspace, changes, linked }: CommitPlan): CommitSteps {
+  return new StepPlanner(commitDir, workspace).plan(changes, linked);
+}
+
+/** Whether the path is a directory both before and after the command. */
+function isKept({ before, after }: Change): boolean {
+  return before?.type === "directory" && after?.type === "directory";
+}
+
+class StepPlanner {
+  readonly #commitDir: string;
+  readonly #workspace: string;
+  readonly #opening: OpenedDirectories;
+  readonly #moves: Step[] = [];
+  /** Where the entries that leave the workspace go. */
+  readonly #outgoing = new Map<string, string>();
+  /** The final modes of directories, innermost first. */
+  readonly #modes: { readonly path: string; readonly before: number; readonly to: number }[] = [];
+
+  constructor(commitDir: string, workspace: string) {
+    this.#commitDir = commitDir;
+    this.#workspace = workspace;
+    this.#opening = new OpenedDirectories(workspace);
+  }
+
+  plan(changes: readonly Change[], linked: CommitPlan["linked"]): CommitSteps {
+    const created = new Set<string>();
+    for (const [index, change] of changes.entries()) {
+      if (isKept(change)) this.#change(change, index);
+      else if (!hasParentIn(created, change.path)) this.#move(change, index);
+      if (change.after?.type === "directory" && !isKept(change)) created.add(change.path);
     }
-    opening.open(dirname(path));
-    if (before?.type === "directory") opening.open(path);
+    const modes = this.#modes
+      .map(({ path, before, to }) => ({ path, mode: { from: this.#opening.modeOf(path, before), to } }))
+      .filter(({ mode }) => mode.from !== mode.to);
+    return {
+      steps: [...this.#opening.steps, ...this.#moves, ...modes, ...this.#opening.closingSteps(changes)],
+      directories: changes.flatMap((change) => [
+        ...(isKept(change) ? [change.path] : []),
+        ...parentsOf(change.path),
+      ]),
+      twins: twinsAmong(changes, linked, ({ path }) => this.#outgoing.get(path)),
+      entered: changes.filter((change) => change.after && !isKept(change)).map(({ path }) => path),
+    };
+  }
+
+  #change({ path, before, after, hasOtherAttributes }: Change, index: number): void {
+    if (!before || !after) return;
+    if (hasOtherAttributes === true) this.#replace(path, before, index);
+    this.#modes.unshift({ path, before: before.mode, to: after.mode });
+  }
+
+  #replace(path: string, before: Entry, index: number): void {
+    const out = `${PREVIEW_NAMES.outgoing}/${index}`;
+    this.#opening.open(dirname(path));
+    this.#opening.open(path);
+    const mode = this.#opening.modeOf(path, before.mode);
+    const at = stagedDirectory(path, index);
+    this.#moves.push({
+      path,
+      outgoing: { at: out, entry: { ...before, mode } },
+      incoming: this.#incoming(path, at, mode),
+    });
+    for (const name of attempt(() => namesIn(join(this.#workspace, path))) ?? []) {
+      this.#opening.open(`${path}/${name}`);
+      this.#moves.push({ path: `${path}/${name}`, relocated: { at: `${out}/${name}`, to: "workspace" } });
+    }
+  }
+
+  #move({ path, before, after }: Change, index: number): void {
+    this.#opening.open(dirname(path));
+    if (before?.type === "directory") this.#opening.open(path);
     const outgoing = before && {
       at: `${PREVIEW_NAMES.outgoing}/${index}`,
-      entry: { ...before, mode: opening.modeOf(path, before.mode) },
+      entry: { ...before, mode: this.#opening.modeOf(path, before.mode) },
     };
-    if (after?.type === "directory") {
-      mkdirSync(join(incomingDir, `d${index}`), { mode: 0o700 });
-      opening.created(path);
-      modes.unshift({ path, before: 0o700, to: after.mode });
+    if (outgoing) this.#outgoing.set(path, outgoing.at);
+    const incoming = after && this.#incoming(path, `${STAGED_TREE}/${path}`);
+    if (incoming?.isDirectory === true && after && !mayMove(after)) {
+      chmodSync(fsPath(join(this.#commitDir, incoming.at)), after.mode | 0o700);
+      this.#modes.unshift({ path, before: after.mode | 0o700, to: after.mode });
     }
-    const at = after && stagedPath(commitDir, workspace, change, index);
-    const staged = at == null ? undefined : entryAt(join(commitDir, at));
-    if (at != null && !staged) throw missing(path);
-    moves.push({
-      path,
-      ...(outgoing ? { outgoing } : {}),
-      ...(at != null && staged
-        ? { incoming: { at, ino: staged.ino, isDirectory: staged.type === "directory" } }
-        : {}),
-    });
+    this.#moves.push({ path, ...(outgoing ? { outgoing } : {}), ...(incoming ? { incoming } : {}) });
   }
-  const finalModes = modes
-    .map(({ path, before, to }) => ({ path, mode: { from: opening.modeOf(path, before), to } }))
-    .filter(({ mode }) => mode.from !== mode.to);
-  const steps = [...opening.steps, ...moves, ...finalModes, ...opening.closingSteps(changes)];
-  return { steps, directories: changes.map(({ path }) => dirname(path)) };
-}
 
-/** Where the new entry waits, relative to the directory of the commit. */
-function stagedPath(
-  commitDir: string,
-  workspace: string,
-  { path, after, linkOf }: Change,
-  index: number,
-): string {
-  if (after?.type === "directory") return `${PREVIEW_NAMES.incoming}/d${index}`;
-  if (!linkOf) return `${STAGED_TREE}/${path}`;
-  const at = `${PREVIEW_NAMES.incoming}/l${index}`;
-  const directory = HeldDirectory.open(join(workspace, dirname(linkOf.path)));
-  if (!directory) throw missing(linkOf.path);
-  try {
-    linkSync(directory.at(basename(linkOf.path)), fsPath(join(commitDir, at)));
-    return at;
-  } finally {
-    directory.close();
+  #incoming(path: string, at: string, mode?: number): NonNullable<Step["incoming"]> {
+    const full = join(this.#commitDir, at);
+    const staged = entryAt(full);
+    if (!staged) throw missingContent(path);
+    if (mode !== undefined) chmodSync(fsPath(full), mode);
+    return { at, ino: staged.ino, isDirectory: staged.type === "directory" };
   }
 }
 
-function missing(path: string): NacreError {
-  return new NacreError(
-    "internal",
-    `The new content of ${shownPath(path)} could not be copied. Nothing was written.`,
-  );
+/** A directory moves to another parent only if its owner may write to it. */
+function mayMove({ mode }: Entry): boolean {
+  return process.getuid?.() === 0 || (mode & OWNER_MAY_CHANGE) === OWNER_MAY_CHANGE;
 }
 
-/** Directories whose owner may not change them: opened before the other steps, and closed after them. */
+function hasParentIn(created: ReadonlySet<string>, path: string): boolean {
+  return parentsOf(path).some((parent) => created.has(parent));
+}
+
+function parentsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === "." ? ["."] : [parent, ...parentsOf(parent)];
+}
+
+/** The times that the directories have after the commit: those that the command left. */
+export function timesAfter(
+  upper: string,
+  times: DirectoryTimes,
+  planted: readonly (readonly [string, string])[],
+): DirectoryTimes {
+  const known = new Map(planted);
+  return times.map(([path, ns]) => {
+    const at = path === "." ? "" : path;
+    const entry = attempt(() => upperEntryAt(join(upper, at)));
+    // nacre created the directory in the upper layer, and the command has not changed it.
+    const isAsBefore = !entry || entry === "whiteout" || entry.mtimeNs === known.get(at);
+    return [path, isAsBefore ? ns : entry.mtimeNs];
+  });
+}
+
+/** Read-only directories: one step makes each writable before the other steps, and one restores its mode after them. */
 class OpenedDirectories {
   readonly steps: Step[] = [];
   readonly #workspace: string;
@@ -96,10 +169,6 @@ class OpenedDirectories {
 
   constructor(workspace: string) {
     this.#workspace = workspace;
-  }
-
-  created(path: string): void {
-    this.#known.set(path, 0o700);
   }
 
   open(path: string): void {
@@ -116,7 +185,7 @@ class OpenedDirectories {
     return this.#known.get(path) ?? mode;
   }
 
-  /** A directory that a change gives another mode is not closed here, and neither is one that is moved away. */
+  /** Does not close a directory whose mode a change sets, or that is moved away. */
   closingSteps(changes: readonly Change[]): Step[] {
     const decided = new Set(
       changes.filter(({ before }) => before?.type === "directory").map(({ path }) => path),

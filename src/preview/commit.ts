@@ -10,18 +10,21 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { removeTree } from "../support/remove-tree.ts";
 import { isFull } from "../support/system-error.ts";
-import { commitSteps } from "./commit-steps.ts";
+import { commitSteps, timesAfter } from "./commit-steps.ts";
 import { conflictsWith, PreviewConflict } from "./conflicts.ts";
 import { timesOf } from "./directory-times.ts";
-import type { PreviewRecord } from "./preview-record.ts";
+import { newJournal } from "./journal.ts";
+import { ConflictError } from "./move-entry.ts";
+import { type PreviewRecord, readLinked, readPlanted } from "./preview-record.ts";
 import { type PreviewStore, selected } from "./preview-store.ts";
 import type { Change } from "./scan-changes.ts";
-import { isCommittable, removeIfEmpty, settleCommit } from "./settle.ts";
+import { acceptRestored, isCommittable, removeIfEmpty, settleCommit } from "./settle.ts";
 import { stageEntries } from "./stage-entries.ts";
-import { ConflictError, newJournal, Transaction } from "./transaction.ts";
+import { Transaction } from "./transaction.ts";
 import { withWorkspaceLock } from "./workspace-lock.ts";
 
 export interface Committed {
@@ -53,6 +56,7 @@ export async function commitPreview(
       return { record: settled, changes };
     } catch (error) {
       removeIfEmpty(dir);
+      attempt(() => acceptRestored(store, id));
       throw explained(error, id);
     }
   });
@@ -64,18 +68,23 @@ async function prepare(
   changes: readonly Change[],
   dir: string,
 ): Promise<Transaction> {
-  mkdirSync(dir, { mode: 0o700 });
-  const copied = changes.filter(({ after, linkOf }) => after && after.type !== "directory" && !linkOf);
   const upper = join(store.dirOf(id), PREVIEW_NAMES.upper);
-  await stageEntries(
-    upper,
-    dir,
-    copied.map(({ path }) => path),
-  );
-  const { steps, directories } = commitSteps(dir, workspace, changes);
+  mkdirSync(join(dir, PREVIEW_NAMES.outgoing), { recursive: true, mode: 0o700 });
+  await stageEntries({ upper, workspace, commitDir: dir }, changes);
+  const linked = readLinked(store.dirOf(id));
+  const { steps, directories, entered, twins } = commitSteps({ commitDir: dir, workspace, changes, linked });
   const times = timesOf(workspace, directories);
-  const paths = changes.map(({ path }) => path);
-  return new Transaction(dir, newJournal({ workspace, purpose: "commit", paths, steps, times }));
+  const planted = readPlanted(store.dirOf(id))?.times ?? [];
+  return new Transaction(
+    dir,
+    newJournal({
+      workspace,
+      purpose: "commit",
+      paths: changes.map(({ path }) => path),
+      ...{ steps, times, entered, twins },
+      newTimes: timesAfter(upper, times, planted),
+    }),
+  );
 }
 
 /** Adds the new directories that the chosen changes are in. */

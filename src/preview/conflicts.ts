@@ -1,4 +1,4 @@
-// Compares the workspace with what a preview, or a commit, last saw of it.
+// Compares the workspace with its state at the preview or the commit.
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
@@ -6,8 +6,8 @@ import { listed } from "../support/excerpt.ts";
 import { CONFLICTS_SHOWN_MAX_COUNT } from "../support/limits.ts";
 import { namesIn, resolvedPath, shownPath, wirePath } from "../support/path-text.ts";
 import { type Entry, entryAt, isUnchanged } from "./entry.ts";
+import type { Journal } from "./journal.ts";
 import type { Change } from "./scan-changes.ts";
-import type { Journal } from "./transaction.ts";
 
 export interface Conflict {
   readonly path: string;
@@ -51,24 +51,26 @@ export function conflictsWith(workspace: string, changes: readonly Change[]): Co
 }
 
 /** What has changed since the commit. */
-export function conflictsSince({ workspace, steps, after = [] }: Journal): Conflict[] {
+export function conflictsSince({ workspace, steps, twins, after = [] }: Journal): Conflict[] {
   const found: Conflict[] = [];
-  const entered = new Map(after);
   const expected = new Map<string, Set<string>>();
-  for (const path of entered.keys()) {
+  for (const [path] of after) {
     const at = path.lastIndexOf("/");
     const parent = at < 0 ? "." : path.slice(0, at);
     expected.set(parent, (expected.get(parent) ?? new Set()).add(path.slice(at + 1)));
   }
-  for (const { path, incoming, outgoing } of steps) {
+  for (const [path, known] of after) {
     const now = entryOf(workspace, path);
-    const known = incoming && entered.get(path);
-    if (known) {
-      if (!now) found.push({ path, what: "is gone" });
-      else if (!isUnchanged(now, known)) found.push({ path, what: "has changed since the commit" });
-      else if (known.type === "directory") found.push(...unknownIn(workspace, path, expected.get(path)));
-    } else if (outgoing && now) found.push({ path, what: "exists now" });
+    if (!now) found.push({ path, what: "is gone" });
+    else if (!isUnchanged(now, known)) found.push({ path, what: "has changed since the commit" });
+    else if (known.type === "directory") found.push(...unknownIn(workspace, path, expected.get(path)));
   }
+  // The undo needs the other name of a hard link to restore this one.
+  for (const { twin, ino } of twins)
+    if (entryOf(workspace, twin)?.ino !== ino)
+      found.push({ path: twin, what: "has changed since the commit" });
+  for (const { path, incoming, outgoing } of steps)
+    if (outgoing && !incoming && entryOf(workspace, path)) found.push({ path, what: "exists now" });
   return found;
 }
 
@@ -76,7 +78,7 @@ function entryOf(workspace: string, path: string): Entry | undefined {
   return attempt(() => entryAt(path === "." ? workspace : join(workspace, path)));
 }
 
-/** Whether the parent is a directory of the workspace, or is created by the same commit. */
+/** Whether the parent is a directory of the workspace, or the same commit creates it. */
 function isReachable(workspace: string, path: string, created: ReadonlySet<string>): boolean {
   const at = path.lastIndexOf("/");
   if (at < 0) return true;

@@ -35,18 +35,20 @@ export function changeLines(changes: readonly Change[], maxCount = changes.lengt
   return changes.length > maxCount ? [...lines, `… and ${changes.length - maxCount} more`] : lines;
 }
 
-function changeLine({ path, kind, before, after, tree }: Change): string {
+function changeLine({ path, kind, before, after, tree, hasOtherAttributes = false }: Change): string {
   const sign = { created: "+", changed: "~", deleted: "-" }[kind];
   const name = shownPath((after ?? before)?.type === "directory" ? `${path}/` : path);
-  return `${sign} ${name} (${detailsOf(before, after, tree)})`;
+  const details = detailsOf(before, after, tree);
+  const shown = hasOtherAttributes ? [...details.filter((text) => text !== TIMES), "attributes"] : details;
+  return `${sign} ${name} (${shown.join(", ")})`;
 }
 
-function detailsOf(before: Entry | null, after: Entry | null, tree: Change["tree"]): string {
-  if (before && after) return differencesOf(before, after).join(", ");
+function detailsOf(before: Entry | null, after: Entry | null, tree: Change["tree"]): string[] {
+  if (before && after) return differencesOf(before, after);
   const entry = after ?? before;
-  if (!entry) return "";
-  if (tree) return `directory, ${tree.length} entries below, ${bytesText(treeBytes(tree))}`;
-  return kindText(entry);
+  if (!entry) return [];
+  if (tree) return [`directory, ${tree.length} entries below, ${bytesText(treeBytes(tree))}`];
+  return [kindText(entry)];
 }
 
 function differencesOf(before: Entry, after: Entry): string[] {
@@ -62,7 +64,7 @@ function differencesOf(before: Entry, after: Entry): string[] {
         ]
       : []),
   ];
-  return different.length === 0 ? ["times"] : different;
+  return different.length === 0 ? [TIMES] : different;
 }
 
 function kindText({ type, size, target }: Entry): string {
@@ -85,6 +87,7 @@ function octal(mode: number): string {
   return mode.toString(8).padStart(4, "0");
 }
 
+const TIMES = "times";
 const UNITS = ["B", "KB", "MB", "GB", "TB"];
 
 function bytesText(bytes: number): string {

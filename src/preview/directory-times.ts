@@ -1,5 +1,5 @@
 // The modification times of directories, to the nanosecond. Moving an entry changes the time of its directory; an undo
-// restores it. Node sets times as floating point numbers, too coarse for that, so touch(1) does it.
+// restores it. touch(1) does that, because Node sets times as floating point numbers, which are too coarse.
 
 import { join } from "node:path";
 import { spawnTouch } from "../engine/touch.ts";
@@ -18,7 +18,7 @@ export function timesOf(workspace: string, paths: Iterable<string>): DirectoryTi
   });
 }
 
-/** A directory that is gone, or a link now, is skipped. */
+/** Skips a directory that is gone or has become a link. */
 export function restoreTimes(workspace: string, times: DirectoryTimes): void {
   for (let from = 0; from < times.length; from += DIRECTORY_TIMES_BATCH_COUNT) {
     const batch = times.slice(from, from + DIRECTORY_TIMES_BATCH_COUNT);

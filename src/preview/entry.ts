@@ -23,7 +23,7 @@ export interface Entry {
   readonly target?: string;
 }
 
-/** An entry of an upper layer that says: the entry below is deleted. */
+/** A whiteout: the entry of an upper layer that marks the entry below as deleted. */
 export type UpperEntry = Entry | "whiteout";
 
 /** undefined if there is none. Throws if the path cannot be read. */
@@ -61,16 +61,16 @@ export function upperEntryAt(path: string): UpperEntry | undefined {
   };
 }
 
-/** Whether nothing about the entry has changed. The content of a directory is not part of it. */
+/** Whether nothing about the entry has changed. Ignores the content of a directory. */
 export function isUnchanged(now: Entry | undefined, known: Entry): boolean {
   if (!now || !isSameObject(now, known)) return false;
-  // A new name for the same file changes its ctime, and so does the removal of one.
+  // Adding or removing a name of the same file changes its ctime.
   return (
     now.type === "directory" || now.links !== known.links || now.links > 1 || now.ctimeNs === known.ctimeNs
   );
 }
 
-/** Like isUnchanged, for an entry that was renamed, which changes its ctime. */
+/** Like isUnchanged, for an entry that was renamed: ignores its ctime, which a rename changes. */
 export function isSameObject(now: Entry, known: Entry): boolean {
   if (now.type !== known.type || now.mode !== known.mode || now.uid !== known.uid || now.gid !== known.gid)
     return false;
@@ -83,7 +83,7 @@ export function isSameObject(now: Entry, known: Entry): boolean {
   );
 }
 
-/** Every entry below a directory, each with its path from there. Leaves out what this user may not read. */
+/** Every entry below a directory, each with its path from there. Leaves out directories that this user may not read. */
 export function treeBelow(directory: string): [string, Entry][] {
   const found: [string, Entry][] = [];
   const walk = (at: string) => {
@@ -99,7 +99,7 @@ export function treeBelow(directory: string): [string, Entry][] {
   return found;
 }
 
-/** Whether two regular files have the same bytes. Both have the same size. */
+/** Whether two regular files of the same size have the same bytes. */
 export function haveSameBytes(one: string, other: string): boolean {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const first = openSync(fsPath(one), flags);

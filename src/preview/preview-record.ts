@@ -5,16 +5,17 @@ import { join } from "node:path";
 import type { ProcessIdentity } from "../engine/process-table.ts";
 import { NEW_SUFFIX, PREVIEW_NAMES } from "../engine/state-dir.ts";
 import type { Severity } from "../policy/verdict.ts";
+import type { Planted } from "../sandbox/overlay.ts";
 import { attempt } from "../support/attempt.ts";
 import type { Change } from "./scan-changes.ts";
 
 /**
  * "running": the command runs. "pending": its changes wait for a decision. "swept": it was too old or too large, or its
- * host was killed; nothing but the record is left.
+ * host was killed; only the record is left.
  */
 export type PreviewStatus = "running" | "pending" | "committed" | "discarded" | "undone" | "swept";
 
-/** The reason of the policy, as in an approval request. */
+/** The reason that the policy gives, as in an approval request. */
 export interface PreviewAsk {
   readonly rule: string;
   readonly reason: string;
@@ -61,8 +62,18 @@ export function writeChanges(dir: string, changes: readonly Change[]): void {
   writeStored(join(dir, PREVIEW_NAMES.changes), changes);
 }
 
-export function readPlanted(dir: string): Set<string> {
-  return new Set((readStored(join(dir, PREVIEW_NAMES.planted)) as readonly string[] | undefined) ?? []);
+/** Undefined before the start of the command. */
+export function readPlanted(dir: string): Planted | undefined {
+  return readStored(join(dir, PREVIEW_NAMES.planted)) as Planted | undefined;
+}
+
+/** Paths and inode numbers of the files that had several names in the workspace before the command started. */
+export function readLinked(dir: string): readonly (readonly [string, string])[] {
+  return (readStored(join(dir, PREVIEW_NAMES.linked)) as [string, string][] | undefined) ?? [];
+}
+
+export function writeLinked(dir: string, linked: readonly (readonly [string, string])[]): void {
+  writeStored(join(dir, PREVIEW_NAMES.linked), linked);
 }
 
 export function readStored(path: string): unknown {

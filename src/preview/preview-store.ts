@@ -1,4 +1,4 @@
-// All previews of a state root: creates them, finds them, and knows what became of each. Owns `previews/`.
+// All previews of a state root: creates them, finds them, and records the status of each. Owns `previews/`.
 //
 //   create          a directory with the layers of an overlay; the command then runs in it
 //   conclude        lists what the command changed (scan-changes.ts)
@@ -33,6 +33,13 @@ export type PreviewRequest = Pick<
   "command" | "workspace" | "cwd" | "scope" | "session" | "ask"
 >;
 
+export interface PreviewEnd {
+  readonly exitCode: number | null;
+  readonly notCaptured: readonly string[];
+  /** Files whose hard links were kept together: inode numbers, each with its number of names (hard-links.ts). */
+  readonly linked: ReadonlyMap<string, number>;
+}
+
 export class PreviewStore {
   /** The directory of all previews. */
   readonly dir: string;
@@ -47,7 +54,7 @@ export class PreviewStore {
     return join(this.dir, id);
   }
 
-  /** The directory of all previews exists from then on. */
+  /** Creates the directory of all previews. */
   ensure(): void {
     this.#root.ensure();
     makeDirs(this.dir);
@@ -84,7 +91,7 @@ export class PreviewStore {
   /** Call this when no process of the command is left. */
   async conclude(
     record: PreviewRecord,
-    end: { readonly exitCode: number | null; readonly notCaptured: readonly string[] },
+    end: PreviewEnd,
   ): Promise<{ readonly record: PreviewRecord; readonly changes: readonly Change[] }> {
     const dir = this.dirOf(record.id);
     const changes = await scanChanges({
@@ -95,7 +102,10 @@ export class PreviewStore {
     });
     removeTree(join(dir, PREVIEW_NAMES.work));
     writeChanges(dir, changes);
-    const notCaptured = [...end.notCaptured, ...changes.flatMap(uncommittable)];
+    const notCaptured = [
+      ...end.notCaptured,
+      ...changes.flatMap((change) => uncommittable(change, end.linked)),
+    ];
     return { record: this.update(record, "pending", { exitCode: end.exitCode, notCaptured }), changes };
   }
 
@@ -114,7 +124,7 @@ export class PreviewStore {
       .sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  /** Throws if there is no such preview, or nothing but its record is left. */
+  /** Throws if there is no such preview, or if only its record is left. */
   get(id: string, { scope }: { readonly scope?: string } = {}): PreviewRecord {
     const record = isPreviewId(id) ? readPreview(this.dirOf(id)) : undefined;
     if (!record || (scope !== undefined && record.scope !== scope)) throw this.#unknown(id, scope);
@@ -209,13 +219,12 @@ export function selected(changes: readonly Change[], paths: readonly string[], i
   return changes.filter((change) => chosen.has(change));
 }
 
-/** What a commit cannot restore as the command left it. */
-function uncommittable({ path, before, after }: Change): string[] {
-  if (after?.type === "socket") return [`${path}: a socket without its program; a commit leaves it out`];
+/** Entries that a commit cannot reproduce as the command left them. */
+function uncommittable({ path, before, after }: Change, linked: PreviewEnd["linked"]): string[] {
   if (after?.type === "device") return [`${path}: a device; a commit leaves it out`];
-  if (before?.type === "file" && after && before.links > 1)
+  if (before?.type === "file" && after && before.links > (linked.get(before.ino) ?? 1))
     return [
-      `${path}: has ${before.links} hard links; the preview changed, and a commit replaces, only this name`,
+      `${path}: has ${before.links} hard links, not all of them in the workspace; the preview changed, and a commit replaces, only the names listed here`,
     ];
   return [];
 }

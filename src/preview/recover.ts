@@ -6,7 +6,7 @@ import { PreviewStore } from "./preview-store.ts";
 import { abandonedTransactions, recoverPending } from "./recover-pending.ts";
 import { tryWithWorkspaceLock } from "./workspace-lock.ts";
 
-/** A host that was killed during a commit must not leave the workspace between two states. */
+/** Otherwise a host that was killed during a commit leaves the workspace half changed. */
 export function openPreviews(root: StateRoot): PreviewStore {
   const store = new PreviewStore(root);
   const workspaces = new Set(abandonedTransactions(store).map(({ journal }) => journal.workspace));

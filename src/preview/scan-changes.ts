@@ -1,16 +1,18 @@
 // Compares the upper layer of an overlay with the workspace below it: what the command created, changed and deleted.
 //
 //   scanChanges
-//     mergedDirectories   directories in both layers
-//     opaqueAmong         those that replace the one below (opaque-directories.ts)
-//     Scan.walk           compares entry by entry, in the order of their paths
-import { join } from "node:path";
+//     mergedDirectories       directories in both layers
+//     attributesOf            tells which of them replace the one below (extended-attributes.ts)
+//     Scan.walk               compares entry by entry
+//     Scan.compareAttributes  compares what lstat does not show
+import { dirname, join } from "node:path";
+import type { Planted } from "../sandbox/overlay.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { PREVIEW_MAX_ENTRIES_COUNT } from "../support/limits.ts";
 import { namesIn } from "../support/path-text.ts";
 import { type Entry, entryAt, haveSameBytes, treeBelow, type UpperEntry } from "./entry.ts";
-import { opaqueAmong } from "./opaque-directories.ts";
+import { type Attributes, attributesOf } from "./extended-attributes.ts";
 import { UpperLayer } from "./upper-layer.ts";
 
 export interface Change {
@@ -21,7 +23,9 @@ export interface Change {
   readonly after: Entry | null;
   /** What was below a directory that is gone. */
   readonly tree?: readonly (readonly [string, Entry])[];
-  /** The unchanged path of which this is a new hard link. */
+  /** True if the directory's extended attributes or access control lists differ, alone or with other changes. */
+  readonly hasOtherAttributes?: boolean;
+  /** The unchanged path that this new hard link refers to. */
   readonly linkOf?: { readonly path: string; readonly entry: Entry };
   /** True if another program changed the entry while the command ran. */
   readonly isRaced?: boolean;
@@ -30,16 +34,18 @@ export interface Change {
 export interface ScanPlan {
   readonly upper: string;
   readonly workspace: string;
-  /** Paths that nacre created in the upper layer. */
-  readonly planted: ReadonlySet<string>;
+  readonly planted: Planted | undefined;
   /** A change of the workspace after this time is a race. */
   readonly startedNs: bigint;
 }
 
 export async function scanChanges(plan: ScanPlan): Promise<Change[]> {
   const upper = new UpperLayer(plan.upper);
-  const scan = new Scan(plan, upper, await opaqueAmong(plan.upper, mergedDirectories(upper, plan)));
+  const merged = mergedDirectories(upper, plan);
+  const above = await attributesOf(plan.upper, merged);
+  const scan = new Scan(plan, upper, above);
   scan.walk("", true);
+  await scan.compareAttributes(merged);
   return scan.changes();
 }
 
@@ -62,16 +68,25 @@ function mergedDirectories(upper: UpperLayer, { workspace }: ScanPlan): string[]
 class Scan {
   readonly #plan: ScanPlan;
   readonly #upper: UpperLayer;
-  readonly #opaque: ReadonlySet<string>;
+  /** The attributes of directories that are in both layers. */
+  readonly #above: ReadonlyMap<string, Attributes>;
+  readonly #placeholders: ReadonlySet<string>;
+  readonly #times: ReadonlyMap<string, string>;
   readonly #changes: Change[] = [];
   /** Files of the upper layer that are equal to the one below, by inode. */
   readonly #copies = new Map<string, { readonly path: string; readonly entry: Entry }>();
+  /** The same files by path. */
+  readonly #alike = new Map<string, { readonly before: Entry; readonly after: Entry }>();
+  /** Directories with changes below them. */
+  readonly #parents = new Set<string>();
   #count = 0;
 
-  constructor(plan: ScanPlan, upper: UpperLayer, opaque: ReadonlySet<string>) {
+  constructor(plan: ScanPlan, upper: UpperLayer, above: ReadonlyMap<string, Attributes>) {
     this.#plan = plan;
     this.#upper = upper;
-    this.#opaque = opaque;
+    this.#above = above;
+    this.#placeholders = new Set(plan.planted?.placeholders);
+    this.#times = new Map(plan.planted?.times);
   }
 
   changes(): Change[] {
@@ -86,35 +101,86 @@ class Scan {
 
   /** `isBelow`: whether the workspace has a directory at this path. */
   walk(at: string, isBelow: boolean): void {
-    const { workspace, planted } = this.#plan;
-    if (at === "") this.#compareRoot();
+    const { workspace } = this.#plan;
     const names = this.#upper.names(at);
     for (const name of names) {
       const path = at === "" ? name : `${at}/${name}`;
       const after = this.#upper.entry(path);
-      if (!after || (planted.has(path) && !this.#isFilled(path, after))) continue;
+      if (!after || (this.#placeholders.has(path) && !this.#isFilled(path, after))) continue;
       const before = isBelow ? (entryAt(join(workspace, path)) ?? null) : null;
       this.#compare(path, before, after);
     }
-    if (!isBelow || !this.#opaque.has(at)) return;
-    const kept = new Set(names);
+    if (isBelow && this.#isReplaced(at)) this.#addReplaced(at, new Set(names));
+    if (isBelow) this.#compareDirectory(at);
+  }
+
+  /** The kernel marks a directory that replaces another one, and not those that the command creates in it. */
+  #isReplaced(at: string): boolean {
+    for (let path = at; path !== "." && path !== ""; path = dirname(path))
+      if (this.#above.get(path)?.isOpaque === true) return true;
+    return false;
+  }
+
+  /** What was in a directory that the command replaced, except for the names that are in the new one. */
+  #addReplaced(at: string, kept: ReadonlySet<string>): void {
+    const { workspace } = this.#plan;
     for (const name of namesIn(join(workspace, at))) {
-      const path = at === "" ? name : `${at}/${name}`;
+      const path = `${at}/${name}`;
       const before = kept.has(name) ? undefined : entryAt(join(workspace, path));
       if (before) this.#add(path, before, null);
     }
   }
 
-  #compareRoot(): void {
-    const [before, after] = [entryAt(this.#plan.workspace), this.#upper.entry("")];
-    if (before && after && after !== "whiteout" && before.mode !== after.mode) this.#add(".", before, after);
+  /** Compares a directory that is in both layers. If its entries changed, a changed time is no change of its own. */
+  #compareDirectory(at: string): void {
+    const path = at === "" ? "." : at;
+    const [before, after] = [entryAt(join(this.#plan.workspace, at)), this.#upper.entry(at)];
+    if (!before || !after || after === "whiteout") return;
+    const hasOtherTime = after.mtimeNs !== before.mtimeNs && after.mtimeNs !== this.#times.get(at);
+    const isChanged =
+      before.mode !== after.mode ||
+      before.uid !== after.uid ||
+      before.gid !== after.gid ||
+      (hasOtherTime && !this.#parents.has(path));
+    if (isChanged) this.#add(path, before, after);
   }
 
-  /** Whether the command has put something into a directory that nacre created. */
+  /**
+   * The kernel copies a file when a command sets an attribute. Then only the attributes may differ from the original.
+   */
+  async compareAttributes(merged: readonly string[]): Promise<void> {
+    const { upper, workspace } = this.#plan;
+    const files = [...this.#alike.keys()];
+    const copies = await attributesOf(upper, files);
+    const below = await attributesOf(workspace, [...merged, ...files]);
+    for (const path of merged) {
+      const text = this.#above.get(path)?.text ?? "";
+      // nacre itself created the directories above a placeholder, without attributes: that is no change by the command.
+      const isPlanted = text === "" && this.#times.has(path);
+      if (text !== (below.get(path)?.text ?? "") && !isPlanted) this.#markAttributes(path);
+    }
+    for (const [path, { before, after }] of this.#alike) {
+      if (copies.get(path)?.text === below.get(path)?.text) continue;
+      this.#copies.delete(after.ino);
+      this.#add(path, before, after, { hasOtherAttributes: true });
+    }
+  }
+
+  #markAttributes(path: string): void {
+    const at = this.#changes.findIndex((change) => change.path === path);
+    const known = this.#changes[at];
+    if (known) {
+      this.#changes[at] = { ...known, hasOtherAttributes: true };
+      return;
+    }
+    const [before, after] = [entryAt(join(this.#plan.workspace, path)), this.#upper.entry(path)];
+    if (before && after && after !== "whiteout") this.#add(path, before, after, { hasOtherAttributes: true });
+  }
+
+  /** Whether the command has created an entry in a directory that nacre created. */
   #isFilled(path: string, after: UpperEntry): boolean {
-    const { planted } = this.#plan;
     if (after === "whiteout" || after.type !== "directory") return false;
-    return this.#upper.names(path).some((name) => !planted.has(`${path}/${name}`));
+    return this.#upper.names(path).some((name) => !this.#placeholders.has(`${path}/${name}`));
   }
 
   #compare(path: string, before: Entry | null, after: UpperEntry): void {
@@ -124,19 +190,19 @@ class Scan {
     }
     if (after.type === "directory") {
       const isMerged = before?.type === "directory";
-      if (!isMerged || before.mode !== after.mode || before.uid !== after.uid || before.gid !== after.gid)
-        this.#add(path, before, after);
+      if (!isMerged) this.#add(path, before, after);
       this.walk(path, isMerged);
       return;
     }
     if (before && this.#isCopy(path, before, after)) {
       this.#copies.set(after.ino, { path, entry: before });
+      if (after.type === "file") this.#alike.set(path, { before, after });
       return;
     }
     this.#add(path, before, after);
   }
 
-  /** The kernel also copies a file that a program only opens for writing, or links to. */
+  /** The kernel also copies a file when a program only opens it for writing or links to it. */
   #isCopy(path: string, before: Entry, after: Entry): boolean {
     const isAlike =
       before.type === after.type &&
@@ -151,7 +217,8 @@ class Scan {
     return attempt(() => haveSameBytes(this.#upper.at(path), join(this.#plan.workspace, path))) ?? false;
   }
 
-  #add(path: string, before: Entry | null, after: Entry | null): void {
+  #add(path: string, before: Entry | null, after: Entry | null, more: Partial<Change> = {}): void {
+    for (let at = dirname(path); !this.#parents.has(at); at = dirname(at)) this.#parents.add(at);
     const { workspace, startedNs } = this.#plan;
     const isLost = before?.type === "directory" && after?.type !== "directory";
     const tree = isLost ? treeBelow(join(workspace, path)) : undefined;
@@ -171,6 +238,7 @@ class Scan {
       after,
       ...(tree ? { tree } : {}),
       ...(isRaced ? { isRaced } : {}),
+      ...more,
     });
   }
 }

@@ -45,7 +45,7 @@ export class SizeWatch {
   }
 }
 
-/** What du counts below a directory; 0 if it fails. Files that vanish meanwhile do not matter. */
+/** What du counts below a directory; 0 if du fails. Ignores files that vanish while du runs. */
 export async function measured(dir: string, unit: "--block-size=1" | "--inodes"): Promise<number> {
   const { stdout } = await runSystemProgram(withOwnFiles(["du", "--summarize", unit, "--", dir]));
   return Number.parseInt(stdout.toString("latin1"), 10) || 0;

@@ -1,43 +1,101 @@
-// Copies what a commit will move into the workspace from the upper layer to the directory of the commit. GNU tar keeps
-// times, holes, extended attributes and hard links, and leaves out the attributes of the overlay itself.
-import { mkdirSync, statfsSync } from "node:fs";
-import { join } from "node:path";
+// Puts what a commit will move into the workspace into the directory of the commit, as a tree of its own:
+//
+//   files, directories, links, fifos   copies from the upper layer (copy-entries.ts)
+//   sockets                            second names, because tar leaves sockets out
+//   new hard links to unchanged files  second names of the files in the workspace
+//   directories with other attributes  copies without their entries, each in a directory of its own
+import { chmodSync, linkSync, lstatSync, mkdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
-import { runPipeline } from "../engine/system-program.ts";
 import { NacreError } from "../support/errors.ts";
-import { bytesOfText, shownPath } from "../support/path-text.ts";
-import { withOwnFiles } from "./own-files.ts";
+import { HeldDirectory } from "../support/held-directory.ts";
+import { fsPath, shownPath } from "../support/path-text.ts";
+import { systemCode } from "../support/system-error.ts";
+import { copyEntries } from "./copy-entries.ts";
+import { restoreTimes, timesOf } from "./directory-times.ts";
+import { entryAt } from "./entry.ts";
+import type { Change } from "./scan-changes.ts";
 
-/** Where tar puts the entries, in the directory of a commit: `in/tree/PATH`. */
+/** Where the entries wait, in the directory of a commit: `in/tree/PATH`. */
 export const STAGED_TREE = `${PREVIEW_NAMES.incoming}/tree`;
 
-/** `paths` are relative to the upper layer, and no directories. */
+/** Where the new version of a directory waits if the command changed its attributes. */
+export function stagedDirectory(path: string, index: number): string {
+  return `${PREVIEW_NAMES.incoming}/a${index}/${path}`;
+}
+
+export interface StagingPlan {
+  readonly upper: string;
+  readonly workspace: string;
+  readonly commitDir: string;
+}
+
+/** `changes` are in the order of their paths, so that a directory comes before its entries. */
 export async function stageEntries(
-  upper: string,
-  commitDir: string,
-  paths: readonly string[],
+  { upper, workspace, commitDir }: StagingPlan,
+  changes: readonly Change[],
 ): Promise<void> {
   const tree = join(commitDir, STAGED_TREE);
   mkdirSync(tree, { recursive: true, mode: 0o700 });
-  if (paths.length === 0) return;
-  const create = [
-    ...["tar", "--create", "--file=-", "--format=posix", "--sparse", "--xattrs"],
-    ...["--xattrs-exclude=user.overlay.*", `--directory=${upper}`, "--no-recursion"],
-    ...["--null", "--verbatim-files-from", "--files-from=-"],
-  ];
-  const extract = [
-    ...["tar", "--extract", "--file=-", "--preserve-permissions", "--same-owner", "--numeric-owner"],
-    ...["--xattrs", "--xattrs-include=user.*", `--directory=${tree}`],
-  ];
-  const input = bytesOfText(paths.map((path) => `./${path}\0`).join(""));
-  const { code, stderr } = await runPipeline([withOwnFiles(create), withOwnFiles(extract)], { input });
-  if (code === 0) return;
-  const { bavail } = statfsSync(commitDir);
-  if (/No space left|Disk quota exceeded/.test(stderr) || bavail === 0) {
-    throw new NacreError(
-      "limit_reached",
-      `No space is left for ${shownPath(commitDir)}, so nothing was written to the workspace. Free some space, then commit again.`,
+  const entering = changes.filter(
+    ({ before, after }) => after && !(before?.type === "directory" && after.type === "directory"),
+  );
+  const linked = entering.filter(({ after, linkOf }) => linkOf ?? after?.type === "socket");
+  const isLinked = new Set(linked);
+  const copied = entering.filter((change) => !isLinked.has(change)).map(({ path }) => path);
+  await copyEntries(upper, tree, copied);
+  const times = timesOf(
+    tree,
+    linked.map(({ path }) => dirname(path)),
+  );
+  for (const { path, linkOf } of linked) {
+    const parent = join(tree, dirname(path));
+    if (!entryAt(parent)) mkdirSync(fsPath(parent), { recursive: true, mode: 0o700 });
+    const target = fsPath(join(tree, path));
+    withOpen(parent, () =>
+      linkOf
+        ? linkFromWorkspace(workspace, linkOf.path, target)
+        : linkSync(fsPath(join(upper, path)), target),
     );
   }
-  throw new NacreError("unavailable", `Nothing was written to the workspace: tar failed: ${stderr}`);
+  restoreTimes(tree, times);
+  for (const [index, { path, before, hasOtherAttributes }] of changes.entries()) {
+    if (hasOtherAttributes !== true || before?.type !== "directory") continue;
+    const aside = join(commitDir, PREVIEW_NAMES.incoming, `a${index}`);
+    mkdirSync(aside, { mode: 0o700 });
+    await copyEntries(upper, aside, [path]);
+  }
+}
+
+/** Another program may have replaced a directory of the workspace with a link. */
+function linkFromWorkspace(workspace: string, path: string, target: string | Buffer): void {
+  const directory = HeldDirectory.open(dirname(join(workspace, path)));
+  if (!directory) throw missingContent(path);
+  try {
+    linkSync(directory.at(basename(path)), target);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") throw missingContent(path);
+    throw error;
+  } finally {
+    directory.close();
+  }
+}
+
+/** The command may have made a directory read-only for its owner. */
+function withOpen(directory: string, work: () => void): void {
+  const path = fsPath(directory);
+  const mode = lstatSync(path).mode & 0o7777;
+  chmodSync(path, mode | 0o700);
+  try {
+    work();
+  } finally {
+    chmodSync(path, mode);
+  }
+}
+
+export function missingContent(path: string): NacreError {
+  return new NacreError(
+    "internal",
+    `The new content of ${shownPath(path)} could not be copied. Nothing was written.`,
+  );
 }

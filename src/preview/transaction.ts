@@ -5,58 +5,24 @@
 //   finish     marks the journal as done: from then on the transaction counts
 //   rollBack   after an error, or in the next host if this one was killed (recover.ts)
 //
-// A step moves what leaves the workspace to the directory of the transaction, and what enters it from there. Both are
-// renames on one file system, so an entry keeps its inode, bytes, times and attributes. The inode numbers in the journal
-// tell which steps were done. Every path is reached through directories that are held open (HeldDirectory), so that a
-// link that another program plants leads nowhere.
+// A step moves an entry that leaves the workspace to the directory of the transaction, and an entry that enters it from
+// there. Both are renames on one file system, so an entry keeps its inode, bytes, times and attributes. The inode
+// numbers in the journal tell which steps were done. Every path goes through directories that are held open
+// (HeldDirectory), so a link that another program plants has no effect.
 import { chmodSync, linkSync, readlinkSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type ProcessIdentity, thisProcess } from "../engine/process-table.ts";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
-import { NacreError } from "../support/errors.ts";
 import { HeldDirectory } from "../support/held-directory.ts";
 import { makeDirs } from "../support/make-dirs.ts";
-import { fsPath, shownPath } from "../support/path-text.ts";
+import { fsPath, isWithin } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
-import { type DirectoryTimes, restoreTimes } from "./directory-times.ts";
-import { type Entry, entryAt, isSameObject } from "./entry.ts";
-import { readStored, writeStored } from "./preview-record.ts";
-
-/** One step. The paths in `incoming` and `outgoing` are relative to the transaction's directory. */
-export interface Step {
-  /** Relative to the workspace. */
-  readonly path: string;
-  readonly outgoing?: { readonly at: string; readonly entry: Entry };
-  readonly incoming?: { readonly at: string; readonly ino: string; readonly isDirectory: boolean };
-  /** Changes the mode of a directory. */
-  readonly mode?: { readonly from: number; readonly to: number };
-}
-
-export interface Journal {
-  readonly version: 1;
-  readonly workspace: string;
-  readonly owner: ProcessIdentity;
-  readonly purpose: "commit" | "undo";
-  readonly state: "begun" | "done";
-  /** The paths of the changes, relative to the workspace. */
-  readonly paths: readonly string[];
-  readonly steps: readonly Step[];
-  /** When the directories that the steps change were last modified, in ns. */
-  readonly times: DirectoryTimes;
-  /** What entered the workspace, as it was at the end. */
-  readonly after?: readonly (readonly [string, Entry])[];
-}
-
-/** A path that is not as the transaction expects it. */
-export class ConflictError extends NacreError {
-  readonly path: string;
-
-  constructor(path: string, what: string) {
-    super("conflict", `${shownPath(path)} ${what}`);
-    this.path = path;
-  }
-}
+import { restoreTimes } from "./directory-times.ts";
+import { type Entry, entryAt, isSameObject, treeBelow } from "./entry.ts";
+import { dropTwins, restoreTwins } from "./hard-link-twins.ts";
+import { type Journal, readJournal, type Step } from "./journal.ts";
+import { ConflictError, keepsName, moveIn, moveOut } from "./move-entry.ts";
+import { writeStored } from "./preview-record.ts";
 
 export class Transaction {
   /** The directory of the commit or undo. */
@@ -94,43 +60,74 @@ export class Transaction {
     writeStored(join(this.dir, PREVIEW_NAMES.journal), this.#journal);
     symlinkSync(this.dir, this.#pending);
     try {
-      for (const step of this.#journal.steps) this.#apply(step);
+      for (const step of this.#journal.steps) this.#applyOrConflict(step);
     } catch (error) {
       this.rollBack();
       throw error;
     } finally {
       this.#close();
     }
-    const after = this.#journal.steps.flatMap(({ path, incoming }) => {
-      const entry = incoming && attempt(() => entryAt(join(this.#journal.workspace, path)));
+    dropTwins(this.dir, this.#journal.twins);
+    restoreTimes(this.#journal.workspace, this.#journal.newTimes);
+    const after = this.#journal.entered.flatMap((path) => {
+      const entry = attempt(() => entryAt(join(this.#journal.workspace, path)));
       return entry ? [[path, entry] as const] : [];
     });
     writeStored(join(this.dir, PREVIEW_NAMES.journal), { ...this.#journal, state: "done", after });
   }
 
-  /** Call this when the caller's own records say what has happened. */
+  /** Call this after the caller has written its own records. */
   end(): void {
     attempt(() => unlinkSync(this.#pending));
   }
 
   /**
-   * Restores the workspace. Can be repeated: a step that was undone, or never done, is skipped. An entry that cannot
-   * return, because another program has taken its place, stays in the directory of the transaction.
+   * Restores the workspace. Idempotent: skips a step that was undone or never done. An entry that cannot return,
+   * because another program has taken its place, stays in the directory of the transaction.
    */
   rollBack(): void {
+    this.#restoreTwins();
     for (const step of this.#journal.steps.toReversed()) this.#revert(step);
     this.#close();
     restoreTimes(this.#journal.workspace, this.#journal.times);
     this.end();
   }
 
+  /** Another program can remove an entry, or replace a directory with a link, between any two system calls. */
+  #applyOrConflict(step: Step): void {
+    try {
+      this.#apply(step);
+    } catch (cause) {
+      if (!["ENOENT", "ENOTDIR", "ELOOP"].includes(systemCode(cause) ?? "")) throw cause;
+      throw new ConflictError(step.path, "is gone", { cause });
+    }
+  }
+
+  /** chmod() follows a link, so the directory is opened first, and opening it does not. */
+  #chmod(path: string, mode: number): void {
+    const { workspace } = this.#journal;
+    const directory = HeldDirectory.open(path === "." ? workspace : join(workspace, path));
+    if (!directory) throw new ConflictError(path, "is gone, or has become a link");
+    try {
+      chmodSync(directory.at(""), mode);
+    } finally {
+      directory.close();
+    }
+  }
+
   #apply(step: Step): void {
-    const { path, incoming, outgoing, mode } = step;
+    const { path, incoming, outgoing, mode, relocated } = step;
     if (mode) {
-      chmodSync(this.#real(path), mode.to);
+      this.#chmod(path, mode.to);
       return;
     }
     const real = this.#real(path);
+    if (relocated) {
+      const at = fsPath(join(this.dir, relocated.at));
+      if (relocated.to === "transaction") moveOut(real, at, path);
+      else moveIn(at, real, path, entryAt(join(this.dir, relocated.at))?.type === "directory");
+      return;
+    }
     const out = outgoing && fsPath(join(this.dir, outgoing.at));
     const into = incoming && fsPath(join(this.dir, incoming.at));
     const isReplacement =
@@ -145,41 +142,94 @@ export class Transaction {
     else moveIn(into, real, path, incoming.isDirectory);
   }
 
-  #revert({ path, incoming, outgoing, mode }: Step): void {
+  #revert({ path, incoming, outgoing, mode, relocated }: Step): void {
     const real = attempt(() => this.#real(path));
     // Another program has removed the directory: there is nothing to restore into.
     if (real === undefined) return;
     if (mode) {
       const now = this.#entry(path);
-      if (now?.type === "directory" && now.mode === mode.to) attempt(() => chmodSync(real, mode.from));
+      if (now?.type === "directory" && now.mode === mode.to) attempt(() => this.#chmod(path, mode.from));
       return;
     }
     const there = this.#entry(path);
+    if (relocated) {
+      this.#revertRelocation(real, there, relocated);
+      return;
+    }
     const outPath = outgoing && join(this.dir, outgoing.at);
     const back = outPath === undefined ? undefined : entryAt(outPath);
     if (outPath !== undefined && back && there?.ino === back.ino) {
-      // The second name of a file that was not replaced yet.
+      // This is the second name of a file that has not been replaced yet.
       unlinkSync(fsPath(outPath));
       return;
     }
     const isOurs = incoming !== undefined && there?.ino === incoming.ino;
-    if (isOurs) this.#takeBack(real, incoming, back !== undefined);
-    // What another program has put there meanwhile stays, and the entry stays in the directory of the transaction.
+    if (isOurs) this.#takeBack(path, real, incoming, back !== undefined);
+    // Another program has created an entry there: keep it, and leave ours in the directory of the transaction.
     if (outPath !== undefined && back && (isOurs || !there)) renameSync(fsPath(outPath), real);
   }
 
+  /** A killed host may have dropped the twins already. A file that has not left yet needs none. */
+  #restoreTwins(): void {
+    const { twins, workspace, steps } = this.#journal;
+    const moved = new Set(
+      steps.flatMap(({ path, outgoing }) =>
+        outgoing && this.#entry(path)?.ino !== outgoing.entry.ino ? [outgoing.at] : [],
+      ),
+    );
+    const needed = twins.filter(({ at }) => [...moved].some((out) => isWithin(at, out)));
+    restoreTwins(this.dir, workspace, needed);
+  }
+
+  #revertRelocation(
+    real: string | Buffer,
+    there: Entry | undefined,
+    { at, to }: NonNullable<Step["relocated"]>,
+  ): void {
+    const path = join(this.dir, at);
+    const aside = attempt(() => entryAt(path));
+    if (to === "transaction") {
+      if (aside && !there) renameSync(fsPath(path), real);
+      return;
+    }
+    // The directory has not left the workspace yet.
+    if (!there || !entryAt(dirname(path))) return;
+    if (!aside) renameSync(real, fsPath(path));
+    else if (aside.ino === there.ino) unlinkSync(real);
+  }
+
   /** Moves an entry back to where it came from. An undo must not lose it, because it is the state before the commit. */
-  #takeBack(real: string | Buffer, incoming: NonNullable<Step["incoming"]>, isReplaced: boolean): void {
+  #takeBack(
+    path: string,
+    real: string | Buffer,
+    incoming: NonNullable<Step["incoming"]>,
+    isReplaced: boolean,
+  ): void {
     const at = join(this.dir, incoming.at);
     if (incoming.isDirectory) {
-      // A commit creates empty directories. If another program has used one, it stays.
-      if (this.#journal.purpose === "undo") renameSync(real, fsPath(at));
-      else attempt(() => rmdirSync(real));
+      if (this.#journal.purpose === "undo" || !this.#hasUnknown(path)) renameSync(real, fsPath(at));
+      else this.#removeOwn(path);
       return;
     }
     if (!entryAt(at)) linkSync(real, fsPath(at));
     // The rename of the old entry replaces this name without a gap.
     if (!isReplaced) unlinkSync(real);
+  }
+
+  /** Whether another program has put something into a directory that this transaction moved in. */
+  #hasUnknown(path: string): boolean {
+    const own = new Set(this.#journal.entered);
+    const { workspace } = this.#journal;
+    return treeBelow(join(workspace, path)).some(([below]) => !own.has(`${path}/${below}`));
+  }
+
+  /** The directory stays, with what the other program has put into it. */
+  #removeOwn(path: string): void {
+    const own = this.#journal.entered.filter((one) => isWithin(one, path));
+    for (const one of own.toReversed()) {
+      const isDirectory = this.#entry(one)?.type === "directory";
+      attempt(() => (isDirectory ? rmdirSync(this.#real(one)) : unlinkSync(this.#real(one))));
+    }
   }
 
   #entry(path: string): Entry | undefined {
@@ -208,52 +258,4 @@ export class Transaction {
     this.#held?.directory.close();
     this.#held = undefined;
   }
-}
-
-export function newJournal(
-  rest: Pick<Journal, "workspace" | "purpose" | "paths" | "steps" | "times">,
-): Journal {
-  return { version: 1, owner: thisProcess(), state: "begun", ...rest };
-}
-
-export function readJournal(dir: string): Journal | undefined {
-  return readStored(join(dir, PREVIEW_NAMES.journal)) as Journal | undefined;
-}
-
-/** Gives the file a second name, so that the path is never without a file. False if the file system cannot do that. */
-function keepsName(real: string | Buffer, out: string | Buffer): boolean {
-  try {
-    linkSync(real, out);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function moveOut(real: string | Buffer, out: string | Buffer, path: string): void {
-  try {
-    renameSync(real, out);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") throw new ConflictError(path, "is gone");
-    throw error;
-  }
-}
-
-/** Never replaces what has appeared meanwhile: link() fails for an existing name, and rename() for a directory with entries. */
-function moveIn(into: string | Buffer, real: string | Buffer, path: string, isDirectory: boolean): void {
-  try {
-    if (isDirectory) {
-      renameSync(into, real);
-      return;
-    }
-    linkSync(into, real);
-  } catch (error) {
-    if (["EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR"].includes(systemCode(error) ?? ""))
-      throw new ConflictError(path, "exists now");
-    if (isDirectory || !["EPERM", "ENOTSUP", "EMLINK", "ENOSYS"].includes(systemCode(error) ?? ""))
-      throw error;
-    renameSync(into, real);
-    return;
-  }
-  unlinkSync(into);
 }

@@ -1,23 +1,21 @@
-// Takes a commit back: the same steps in the opposite order, if the workspace has not changed since.
+// Undoes a commit: the same steps in reverse order, if the workspace has not changed since.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
-import { shownPath } from "../support/path-text.ts";
+import { namesIn, shownPath } from "../support/path-text.ts";
 import { removeTree } from "../support/remove-tree.ts";
 import { conflictsSince, PreviewConflict } from "./conflicts.ts";
 import { timesOf } from "./directory-times.ts";
+import { entryAt } from "./entry.ts";
+import { dropTwins, restoreTwins } from "./hard-link-twins.ts";
+import { type Journal, newJournal, readJournal, type Step } from "./journal.ts";
+import { ConflictError } from "./move-entry.ts";
 import type { PreviewRecord } from "./preview-record.ts";
 import type { PreviewStore } from "./preview-store.ts";
-import { settleUndo } from "./settle.ts";
-import {
-  ConflictError,
-  type Journal,
-  newJournal,
-  readJournal,
-  type Step,
-  Transaction,
-} from "./transaction.ts";
+import { acceptReturned, settleUndo } from "./settle.ts";
+import { Transaction } from "./transaction.ts";
 import { withWorkspaceLock } from "./workspace-lock.ts";
 
 export interface Undone {
@@ -26,7 +24,7 @@ export interface Undone {
   readonly paths: readonly string[];
 }
 
-/** The preview whose commit in this workspace is the newest. */
+/** The preview with the newest commit in this workspace. */
 export function lastCommitted(store: PreviewStore, workspace: string, scope?: string): PreviewRecord {
   const inWorkspace = store.list({ workspace, ...(scope === undefined ? {} : { scope }) });
   const found = inWorkspace
@@ -50,6 +48,7 @@ export async function undoCommit(store: PreviewStore, { id, workspace }: Preview
     const { dir, journal, number } = commit;
     const conflicts = conflictsSince(journal);
     if (conflicts.length > 0) throw conflictIn(id, conflicts);
+    restoreTwins(dir, workspace, journal.twins);
     const undoDir = join(store.dirOf(id), `${PREVIEW_NAMES.undone}.${number}`);
     removeTree(undoDir);
     mkdirSync(undoDir, { mode: 0o700 });
@@ -60,11 +59,16 @@ export async function undoCommit(store: PreviewStore, { id, workspace }: Preview
     );
     const transaction = new Transaction(
       undoDir,
-      newJournal({ workspace, purpose: "undo", paths: journal.paths, steps, times }),
+      newJournal({
+        ...{ workspace, purpose: "undo", paths: journal.paths, steps, times, entered: [], twins: [] },
+        newTimes: journal.times,
+      }),
     );
     try {
       transaction.run();
     } catch (error) {
+      dropTwins(dir, journal.twins);
+      attempt(() => acceptReturned(dir));
       // The entries are back in the workspace, except for those whose place another program has taken.
       if (readdirSync(undoDir).length === 1) removeTree(undoDir);
       if (error instanceof ConflictError)
@@ -93,28 +97,45 @@ function lastCommit(store: PreviewStore, { id, commits, status }: PreviewRecord)
   return undefined;
 }
 
-function undoSteps({ steps, after = [] }: Journal, number: number): Step[] {
+function undoSteps(journal: Journal, number: number): Step[] {
+  const { steps, after = [] } = journal;
+  const commitDir = `../${PREVIEW_NAMES.commit(number)}`;
   const entered = new Map(after);
-  return steps.toReversed().map(({ path, incoming, outgoing, mode }, index): Step => {
-    if (mode) return { path, mode: { from: mode.to, to: mode.from } };
-    const left = incoming && entered.get(path);
-    return {
-      path,
-      ...(left ? { outgoing: { at: String(index), entry: undoneEntry(left, path, steps) } } : {}),
-      ...(outgoing
-        ? {
-            incoming: {
-              at: `../${PREVIEW_NAMES.commit(number)}/${outgoing.at}`,
-              ino: outgoing.entry.ino,
-              isDirectory: outgoing.entry.type === "directory",
-            },
-          }
-        : {}),
+  return steps.toReversed().flatMap(({ path, incoming, outgoing, mode, relocated }, index): Step[] => {
+    if (mode) return [{ path, mode: { from: mode.to, to: mode.from } }];
+    if (relocated) return [];
+    const isReplaced = incoming?.isDirectory === true && outgoing?.entry.type === "directory";
+    const left = isReplaced ? entryAt(join(journal.workspace, path)) : incoming && entered.get(path);
+    const back = outgoing && {
+      at: `${commitDir}/${outgoing.at}`,
+      ino: outgoing.entry.ino,
+      isDirectory: outgoing.entry.type === "directory",
     };
+    return [
+      // The entries of a directory that was replaced return to the original.
+      ...(isReplaced && back ? returningEntries(journal, path, back.at) : []),
+      {
+        path,
+        ...(left ? { outgoing: { at: String(index), entry: undoneEntry(left, path, steps) } } : {}),
+        ...(back ? { incoming: back } : {}),
+      },
+    ];
   });
 }
 
-/** A new directory has again the mode it was created with when it leaves: the step that changed it comes first. */
+/** What is in the directory now, or will be when the other steps of the undo are done. */
+function returningEntries({ workspace, steps, entered }: Journal, path: string, original: string): Step[] {
+  const gone = new Set(entered);
+  const current = namesIn(join(workspace, path)).filter((name) => !gone.has(`${path}/${name}`));
+  const restored = steps.filter((step) => step.outgoing && dirname(step.path) === path);
+  const names = new Set([...current, ...restored.map((step) => basename(step.path))]);
+  return [...names].map((name) => ({
+    path: `${path}/${name}`,
+    relocated: { at: `${original}/${name}`, to: "transaction" },
+  }));
+}
+
+/** When a new directory leaves, it has the mode it was created with: the step that changed the mode is undone first. */
 function undoneEntry(
   entry: NonNullable<Journal["after"]>[number][1],
   path: string,

@@ -8,7 +8,7 @@ const OWNER_MAY_LIST = 0o500;
 
 export class UpperLayer {
   readonly path: string;
-  /** The modes of directories that the command closed and this class has opened. */
+  /** The original modes of directories that the command made unreadable and this class has made readable. */
   readonly #modes = new Map<string, number>();
 
   constructor(path: string) {
@@ -25,7 +25,7 @@ export class UpperLayer {
     return mode === undefined || !entry || entry === "whiteout" ? entry : { ...entry, mode };
   }
 
-  /** The names in a directory. Opens a directory that even its owner may not list. */
+  /** The names in a directory. If even its owner may not list it, makes it readable first. */
   names(path: string): string[] {
     const entry = this.entry(path);
     if (entry && entry !== "whiteout" && (entry.mode & OWNER_MAY_LIST) !== OWNER_MAY_LIST) {

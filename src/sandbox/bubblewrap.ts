@@ -26,6 +26,12 @@ import { isVisible, type ViewPlan, viewOf } from "./view.ts";
 /** File descriptors for bwrap: neither the standard descriptors nor those that bash uses itself. */
 const FD = { args: 6, seccomp: 7, status: 8 } as const;
 
+/** Holds the stderr of the command while bwrap sets up a sandbox that can be tried again. */
+export const COMMAND_STDERR_FD = 5;
+
+/** Runs the program inside with the stderr of the command, while the stderr of bwrap is a file (start-script.ts). */
+const WITH_OWN_STDERR = ["/bin/sh", "-c", `exec "$@" 2>&${COMMAND_STDERR_FD} ${COMMAND_STDERR_FD}>&-`, "sh"];
+
 export interface WrapPlan extends ViewPlan {
   /** The program and its arguments inside the sandbox. */
   readonly argv: readonly string[];
@@ -48,6 +54,8 @@ interface Descriptor {
 }
 
 export interface WrappedStart {
+  /** Whether another host can make this start fail at any moment, so that it must be tried again. */
+  readonly canVanish: boolean;
   /** The program that runs bwrap, if there is one, with its arguments. */
   readonly stage: readonly string[];
   readonly argv: readonly string[];
@@ -162,7 +170,12 @@ export class Bubblewrap {
     const noFilter = `the system call filter: nacre has none for ${process.arch}, so commands can connect to unix sockets`;
     return {
       stage: overlayDir === undefined ? [] : overlayStage({ dir: overlayDir, workspace: spec.workspace }),
-      argv: [bwrap, "--args", String(FD.args), "--", ...plan.argv],
+      canVanish: view.canVanish,
+      argv: [
+        ...[bwrap, "--args", String(FD.args), "--"],
+        ...(view.canVanish ? WITH_OWN_STDERR : []),
+        ...plan.argv,
+      ],
       descriptors,
       placeholders: view.placeholders,
       links: view.links,

@@ -4,13 +4,25 @@
 //   unshare --user --mount   a user namespace in which this user may mount
 //   mount -t overlay         the workspace, over itself
 //   exec bwrap …             the usual sandbox, which binds what it finds at the path of the workspace
-import { chmodSync, chownSync, lstatSync, mkdirSync, statfsSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  statfsSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { mountPoints } from "../engine/mount-points.ts";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
-import { fsPath, isWithin, shownPath } from "../support/path-text.ts";
+import { entriesOf, fsPath, isWithin, shownPath } from "../support/path-text.ts";
+import { systemCode } from "../support/system-error.ts";
 import type { SandboxRefusal } from "./explain.ts";
 import { findProgram } from "./find-program.ts";
 import { OVERLAY_FAILED } from "./overlay-failure.ts";
@@ -56,19 +68,28 @@ export function ownUserArgs(isGuarded: boolean): string[] {
   return ["--uid", String(uid), "--gid", String(gid), ...capability];
 }
 
-/** Creates the layers. The root of an overlay has the mode of its upper directory. */
+/** Creates the layers. The root of an overlay has the mode and the times of its upper directory. */
 export function makeLayers({ dir, workspace }: OverlayPlan): void {
-  const { mode } = lstatSync(fsPath(workspace));
+  const { mode, atime, mtime } = lstatSync(fsPath(workspace));
   const upper = join(dir, PREVIEW_NAMES.upper);
   mkdirSync(upper, { mode: 0o700 });
   mkdirSync(join(dir, PREVIEW_NAMES.work), { mode: 0o700 });
   symlinkSync(fsPath(workspace), join(dir, PREVIEW_NAMES.lower));
   chmodSync(upper, mode & 0o7777);
+  utimesSync(upper, atime, mtime);
+}
+
+/** What was in the upper directory before the command started: no effect of the command. */
+export interface Planted {
+  /** Relative to the workspace. */
+  readonly placeholders: readonly string[];
+  /** All directories, with their modification times in ns; "" for the root. */
+  readonly times: readonly (readonly [string, string])[];
 }
 
 /**
  * Creates in the upper directory what other sandboxes create on the real disk (placeholders.ts), so that the workspace
- * stays untouched. Writes their names down: they are no effects of the command.
+ * stays untouched. Writes down what is there when the command starts.
  */
 export function plantPlaceholders(
   { dir, workspace }: OverlayPlan,
@@ -82,8 +103,22 @@ export function plantPlaceholders(
     if (kind === "directory") attempt(() => mkdirSync(fsPath(join(upper, name)), { mode: 0o700 }));
     else writeFileSync(fsPath(join(upper, name)), content, { mode: 0o644 });
   }
-  const names = inside.map(({ path }) => relative(workspace, path));
-  writeFileSync(join(dir, PREVIEW_NAMES.planted), JSON.stringify(names), { mode: 0o600 });
+  const planted: Planted = {
+    placeholders: inside.map(({ path }) => relative(workspace, path)),
+    times: directoriesIn(upper).map((path) => {
+      const { mtimeNs } = lstatSync(fsPath(join(upper, path)), { bigint: true });
+      return [path, String(mtimeNs)];
+    }),
+  };
+  writeFileSync(join(dir, PREVIEW_NAMES.planted), JSON.stringify(planted), { mode: 0o600 });
+}
+
+function directoriesIn(base: string, at = ""): string[] {
+  const below = attempt(() => entriesOf(join(base, at))) ?? [];
+  return [
+    at,
+    ...below.flatMap((entry) => (entry.isDirectory() ? directoriesIn(base, join(at, entry.name)) : [])),
+  ];
 }
 
 /** Directories of the upper layer that only lead to another entry look like those below them. */
@@ -96,6 +131,15 @@ function makeParents(upper: string, workspace: string, name: string): void {
   if (!stat) return;
   attempt(() => chownSync(path, stat.uid, stat.gid));
   chmodSync(path, stat.mode & 0o7777);
+}
+
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(fsPath(path), constants.W_OK);
+    return false;
+  } catch (error) {
+    return systemCode(error) === "EROFS";
+  }
 }
 
 const OVERLAYFS = 0x794c7630;
@@ -115,6 +159,12 @@ export function overlayProblem({ dir, workspace }: OverlayPlan): SandboxRefusal 
     return refused(
       `${shownPath(mounted)} is a mount point inside the workspace, and an overlay would hide what is mounted there`,
       "Unmount it, or preview in a directory without mount points.",
+    );
+  }
+  if (isReadOnly(workspace)) {
+    return refused(
+      `the workspace ${shownPath(workspace)} is on a file system that is mounted read-only, so that no preview could be committed`,
+      "Mount it writable, or work on a copy.",
     );
   }
   const { uid, gid, dev } = lstatSync(fsPath(workspace));

@@ -151,9 +151,7 @@ export class Sandbox {
     const roots = prepared.spec?.writable ?? [];
     const found = this.#repositories.find(roots);
     const wrapped = prepared.spec && this.#wrap(prepared.spec, request, shell, found.repositories);
-    const limits = this.#limits.isAny
-      ? this.#limits.plan(shell.id, wrapped ? OWN_PROCESSES_COUNT : 0)
-      : undefined;
+    const limits = this.#limits.isAny ? this.#limits.plan(shell.id, ownProcessesCount(wrapped)) : undefined;
     const repositories = new NewRepositories(this.#repositories, roots, found);
     const links = new LinkWatch(wrapped?.links ?? []);
     const { hasForked = () => true, pipes = [] } = request;
@@ -250,5 +248,8 @@ function withRunningRoots(spec: SandboxSpec, running: readonly string[]): Sandbo
   return { ...spec, transientRoots };
 }
 
-/** bwrap itself, and the first process of its PID namespace. */
-const OWN_PROCESSES_COUNT = 2;
+/** bwrap itself, the first process of its PID namespace, and the bash that runs bwrap again (start-script.ts). */
+function ownProcessesCount(wrapped: WrappedStart | undefined): number {
+  if (!wrapped) return 0;
+  return wrapped.canVanish ? 3 : 2;
+}

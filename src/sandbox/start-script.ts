@@ -1,8 +1,11 @@
 // Writes the script that the waiting bash of a slot reads before its command (engine/hook.sh). With this script bash
-// sets its limits and executes the sandbox. Pure.
+// sets its limits and replaces itself with bwrap. If the sandbox hides the state root of another host, bash stays and
+// runs bwrap as its child: bwrap fails if that root vanishes while it mounts, and bash then runs it again. Pure.
 import { isAbsolute } from "node:path";
+import { SHELL_NAMES } from "../engine/state-dir.ts";
+import { SANDBOX_TRIES_MAX_COUNT } from "../support/limits.ts";
 import { shellQuote } from "../support/shell-quote.ts";
-import type { WrappedStart } from "./bubblewrap.ts";
+import { COMMAND_STDERR_FD, type WrappedStart } from "./bubblewrap.ts";
 import type { LimitPlan } from "./resource-limits.ts";
 
 interface StartParts {
@@ -46,12 +49,38 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
       ...args.map(shellQuote),
       ...inherited,
       ...files,
-    ];
+    ].join(" ");
     // Not `builtin exec`, which would undo the redirections.
-    lines.push(`exec ${command.join(" ")}`);
+    lines.push(...(wrapped.canVanish ? untilSetUp(command, dir) : [`exec ${command}`]));
     lines.push(fault("sandbox"));
   }
   return `${lines.join("\n")}\n`;
+}
+
+/**
+ * Runs bwrap again until it has set up the sandbox. bwrap reports an exit code only if the program inside has begun, and
+ * exits with 1 if it could not begin. So the program never runs twice. Ends without an exit if bwrap is missing.
+ */
+function untilSetUp(command: string, dir: string): string[] {
+  const [status, errors] = [SHELL_NAMES.sandboxStatus, SHELL_NAMES.sandboxErrors].map((name) =>
+    shellQuote(`${dir}/${name}`),
+  );
+  return [
+    // bash itself would report there that a signal has ended bwrap.
+    `exec ${COMMAND_STDERR_FD}>&2 2>/dev/null`,
+    // Like exec: the bash inside has the same SHLVL as without this one.
+    "((SHLVL--))",
+    "for ((__nacre_try = 1; ; __nacre_try++)); do",
+    `  builtin command ${command} 2>${errors}`,
+    "  __nacre_code=$?",
+    `  IFS= builtin read -r -d '' __nacre_status <${status}`,
+    `  [[ $__nacre_status == *'"exit-code"'* ]] && builtin exit "$__nacre_code"`,
+    `  ((__nacre_code == 1 && __nacre_try < ${SANDBOX_TRIES_MAX_COUNT})) || break`,
+    "done",
+    `IFS= builtin read -r -d '' __nacre_errors <${errors}`,
+    `builtin printf %s "$__nacre_errors" >&${COMMAND_STDERR_FD}`,
+    '[[ -z $__nacre_status ]] || builtin exit "$__nacre_code"',
+  ];
 }
 
 /**

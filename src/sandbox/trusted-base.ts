@@ -71,7 +71,7 @@ function refused(path: string, role: string, problem: string): SandboxRefusal {
   return {
     ok: false,
     why: `a command could change nacre's own files: ${shownPath(path)} ${role}, and ${problem}`,
-    fix: "Install nacre outside the workspace and the writable paths, for example with with npm install -g, and start it from there; or remove the path from writable.",
+    fix: "Install nacre outside the workspace and the writable paths, for example with npm install -g, and start it from there; or remove the path from writable.",
   };
 }
 

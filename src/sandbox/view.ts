@@ -37,6 +37,8 @@ interface Mount {
 
 interface View {
   readonly mounts: readonly Mount[];
+  /** Whether a mount point can vanish while bwrap mounts: bwrap then fails. */
+  readonly canVanish: boolean;
   readonly placeholders: readonly Placeholder[];
   readonly notEnforced: readonly string[];
   /** Links that a command can replace. */
@@ -59,7 +61,7 @@ export function viewOf(
   const shown = [...protections.roots, ...shownInPrivate];
   const isReachable = (path: string) => !isPrivate(path) || shown.some((root) => isWithin(path, root));
   const ownRoot = protections.real(visibleState.stateRoot);
-  const masks = masksOf(spec, protections, { isReachable, ownRoot, emptyDir });
+  const { masks, canVanish } = masksOf(spec, protections, { isReachable, ownRoot, emptyDir });
   const { placeholders, readOnly, notEnforced, links } = protections;
   const roots = [...new Set([...protections.roots, ...protections.moreWritable])];
   const pins = pinsFor([...readOnly, ...masks.map(({ path }) => path), ...roots], roots, placeholders);
@@ -82,6 +84,7 @@ export function viewOf(
       ...visibleState.writable.map(protections.real).map(writableAt),
       mount("--remount-ro", ownRoot),
     ],
+    canVanish,
     placeholders: [...placeholders.values()],
     notEnforced: [...notEnforced],
     links,
@@ -159,8 +162,9 @@ function masksOf(
   spec: SandboxSpec,
   protections: Protections,
   { isReachable, ownRoot, emptyDir }: MaskPlan,
-): Mount[] {
+): Pick<View, "canVanish"> & { readonly masks: readonly Mount[] } {
   const masks: Mount[] = [];
+  let canVanish = false;
   const { placeholders, real } = protections;
   const wanted = [
     ...spec.hide.map((path) => ({ path: real(path), kind: "file" as const })),
@@ -174,12 +178,13 @@ function masksOf(
     // viewOf() mounts the state root of this host.
     if (path === ownRoot || !protections.hold(path, { kind })) continue;
     const isTransient = spec.transientRoots.includes(path) && !placeholders.has(path);
+    canVanish ||= isTransient;
     const args = isTransient
       ? transientMaskArgs(path, emptyDir)
       : maskArgs(path, placeholders.get(path)?.kind ?? kindOf(path));
     masks.push({ path, args });
   }
-  return masks;
+  return { masks, canVanish };
 }
 
 /** Mounts without permissions, so that access fails with "Permission denied" instead of showing an empty directory. */
@@ -192,7 +197,8 @@ function maskArgs(path: string, kind: Placeholder["kind"] | undefined): string[]
 /**
  * bwrap fails if a mount point does not exist, and another host can remove its state root at any moment. --ro-bind-try
  * skips a mount whose source is missing. So the path of the source leads through the mount point: `ROOT/../..` exists
- * only while ROOT exists.
+ * only while ROOT exists. If ROOT vanishes between that check and the mount, bwrap fails, and start-script.ts runs it
+ * again.
  */
 function transientMaskArgs(path: string, emptyDir: string): string[] {
   const up = "/..".repeat(path.split("/").length - 1);

@@ -3,6 +3,7 @@
 // the state of the session. Owns the script files.
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { labelOf } from "../engine/meta.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { SESSION_NAMES } from "../engine/state-dir.ts";
 import { scratchOf } from "../shell/scratch.ts";
@@ -59,7 +60,7 @@ export class BackgroundStarts {
       session: id,
       durable,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(options.name === undefined ? {} : { name: options.name }),
+      ...labelOf(options),
       ...defined({ terminal: options.terminal, rows: options.rows, cols: options.cols }),
       workspace,
       background,

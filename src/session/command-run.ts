@@ -1,12 +1,12 @@
 // One command in one bash of a session, from its plan to its result:
 //   planCommand         files, directory, loggers, message (command-plan.ts)
 //   RunningCommand      sends the command, waits for its report, its timeout or the call's end (running-command.ts)
-//   #ran                bash takes the next command: leftovers, drain, output, state
+//   #ran                bash takes the next command: leftovers, drain, output, state; #finish makes the result
 //   #bashEnded          bash ended with the command: the same, and a successor for bash
 //   #detached           the command continues in its bash as a background shell, and bash gets a successor
-//   #finish             the result
 import { isDiskFull } from "../engine/disk-space.ts";
 import type { Cause } from "../engine/end-record.ts";
+import { labelOf } from "../engine/meta.ts";
 import { isNoneSince, markPids, NO_PIDS } from "../engine/pids-since.ts";
 import type { ProcessRef } from "../engine/process-table.ts";
 import type { StreamName } from "../shell/follow-output.ts";
@@ -76,8 +76,7 @@ export class CommandRun {
     const pidsBefore = markPids();
     this.#pidsBefore = pidsBefore;
     this.#startedMs = monotonicMs();
-    const { engine, killGraceMs: graceMs } = deps;
-    const running = new RunningCommand({ bash, engine, graceMs, plan, pidsBefore });
+    const running = new RunningCommand({ ...deps, bash, plan, pidsBefore });
     this.#running = running;
     const ending = await running.end(options);
     this.#running = undefined;
@@ -171,8 +170,7 @@ export class CommandRun {
     const { output } = bash;
     output.settle(undefined);
     const parts = output.parts(this.#notes);
-    const { files, from } = output;
-    const { timeoutMs, onTimeout } = options;
+    const [{ files, from }, { timeoutMs, onTimeout }] = [output, options];
     // A command that continues keeps its timeout, unless that timeout is what detached it.
     const deadline =
       timeoutMs === undefined || onTimeout === "background"
@@ -180,7 +178,10 @@ export class CommandRun {
         : { deadline: { timeoutMs, leftMs: this.#startedMs + timeoutMs - monotonicMs() } };
     const durationMs = this.#durationMs;
     const outer = bash.options.sandbox?.shell ?? bash.shell;
-    const shell = deps.addDetached({ bash: outer, command, files, from, durationMs, ...deadline });
+    const shell = deps.addDetached({
+      ...{ bash: outer, command, label: labelOf(options), files, from, durationMs },
+      ...deadline,
+    });
     await lineage.detach(bash, shell);
     lineage.directory.changeTo(this.#cwdBefore);
     this.#restarted = true;
@@ -216,10 +217,11 @@ export class CommandRun {
   }
 
   #endedShell(where: Pick<DetachedBash, "files" | "from" | "to">, exitCode: number): ShellProcess {
-    const { deps, bash, command } = this.#context;
+    const { deps, bash, command, options } = this.#context;
     const { shell } = bash;
+    const label = labelOf(options);
     const [number, durationMs] = [this.#number, this.#durationMs];
-    return deps.addLeftover({ ...where, bash: shell, command, number, exitCode, durationMs });
+    return deps.addLeftover({ ...where, bash: shell, command, label, number, exitCode, durationMs });
   }
 
   /** Ends a bash that cannot take another command. The next bash continues with the state after command `number`. */

@@ -65,7 +65,7 @@ export function outputPlace(
 }
 
 /** The meta of the command, which replaces that of its bash. */
-function commandMeta({ bash, files, from, to, deadline }: DetachedBash): ShellMeta {
+function commandMeta({ bash, label, files, from, to, deadline }: DetachedBash): ShellMeta {
   const { isSessionBash: _, ...meta } = bash.started.meta;
   const output = {
     stdout: { file: basename(files.stdout), from: from.stdout, ...(to && { to: to.stdout }) },
@@ -73,7 +73,7 @@ function commandMeta({ bash, files, from, to, deadline }: DetachedBash): ShellMe
   };
   // On disk, the deadline counts from the start of bash, as for every shell.
   const deadlineMs = deadline && Math.round(uptime() * 1000 + deadline.leftMs - meta.startedUptimeMs);
-  return { ...meta, output, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
+  return { ...meta, ...label, output, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
 }
 
 /** The exit record of a command that has none on disk. */

@@ -6,7 +6,7 @@ import type { PidMark } from "../engine/pids-since.ts";
 import { interruptCommand } from "../shell/interrupt.ts";
 import { endShells } from "../shell/kill.ts";
 import type { Survivor } from "../shell/kill-report.ts";
-import { INTERRUPT_GRACE_MS, TIMER_MAX_MS } from "../support/limits.ts";
+import { INTERRUPT_GRACE_MS, KILL_GRACE_MS, TIMER_MAX_MS } from "../support/limits.ts";
 import { type CommandPart, onlyCommand } from "./command-processes.ts";
 import { type Ending, type SessionBash, UNKILLABLE } from "./session-bash.ts";
 import type { CommandPlan } from "./session-harness.ts";
@@ -20,7 +20,7 @@ export type CommandEnding =
 export interface RunningOptions {
   readonly bash: SessionBash;
   readonly engine: Engine;
-  readonly graceMs: number;
+  readonly killGraceMs: number;
   readonly plan: CommandPlan;
   /** Taken before the command started. */
   readonly pidsBefore: PidMark;
@@ -86,14 +86,15 @@ export class RunningCommand {
   }
 
   async #interrupt(): Promise<void> {
-    const { engine, bash } = this.#options;
+    const { engine, bash, killGraceMs } = this.#options;
     const running = onlyCommand(engine, this.#part);
     const rest = onlyCommand(engine, this.#part, "never");
     const ending = await interruptCommand({
       // After the report, bash takes the next command and no longer belongs to this command.
       scope: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
       shell: bash.started,
-      graceMs: INTERRUPT_GRACE_MS,
+      // A host that gives commands more time than usual to end also means their INT traps.
+      graceMs: killGraceMs > KILL_GRACE_MS ? killGraceMs : INTERRUPT_GRACE_MS,
       hasEnded: () => this.#isOver,
     });
     if (ending === "ended") return;
@@ -102,7 +103,7 @@ export class RunningCommand {
   }
 
   /** Kills the bash and everything this command started, but not what earlier commands left running. */
-  async kill(cause: Cause, graceMs = this.#options.graceMs): Promise<void> {
+  async kill(cause: Cause, graceMs = this.#options.killGraceMs): Promise<void> {
     if (this.#isOver) return;
     this.#killing ??= this.#kill(cause, graceMs);
     await this.#killing;

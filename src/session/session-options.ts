@@ -2,6 +2,7 @@
 
 import type { Confinement } from "../engine/confinement.ts";
 import type { Containment, Engine } from "../engine/engine.ts";
+import type { ShellLabel } from "../engine/meta.ts";
 import type { ProcessRef } from "../engine/process-table.ts";
 import type { BuiltEnvironment } from "../environment/environment.ts";
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
@@ -52,6 +53,9 @@ export interface RunOptions {
   readonly onTimeout?: "kill" | "background";
   /** After this time, the command continues as a separate shell and keeps its timeout. @default never */
   readonly backgroundAfterMs?: number;
+  /** What the command does and which agent runs it, if it becomes a shell of its own. */
+  readonly description?: string;
+  readonly agent?: string;
   /** For this command only. */
   readonly env?: Readonly<Record<string, string>>;
   /** The command runs in this directory, unless the last call named the same directory. */
@@ -102,7 +106,7 @@ export interface SessionResult {
   asShell(): ShellProcess;
 }
 
-export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
+export interface StartOptions extends Pick<RunOptions, "env" | "workingDir" | "description" | "agent"> {
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if durable */
   readonly timeoutMs?: number;
   /** Outlives the host process and its sessions. @default false */
@@ -158,6 +162,7 @@ export interface DetachedBash {
   readonly durationMs: number;
   readonly bash: ShellProcess;
   readonly command: string;
+  readonly label: ShellLabel;
   readonly files: { readonly stdout: string; readonly stderr: string };
   readonly from: { readonly stdout: number; readonly stderr: number };
   /** Where the output ends. @default the end of the files */

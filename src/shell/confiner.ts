@@ -157,6 +157,11 @@ export class Confiner {
     return { network, readOnlyPaths: writable };
   }
 
+  /** Throws, with the cause, if commands cannot be previewed in this workspace. */
+  async checkPreviews(workspace: string): Promise<void> {
+    await this.#prepare(this.workspaceFor(workspace), this.#previewSandbox());
+  }
+
   #previewSandbox(): Sandbox {
     if (this.#options.sandbox === "read-only") {
       throw new NacreError(

@@ -1,7 +1,7 @@
 // A shell as the subject of a diagnosis.
 import type { ProcessScope } from "../engine/process-scope.ts";
 import type { ProcessRef } from "../engine/process-table.ts";
-import type { StartedShell } from "../engine/started-shell.ts";
+import { keepsSandbox, type StartedShell } from "../engine/started-shell.ts";
 import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
 import { shellQuote } from "../support/shell-quote.ts";
 import type { DiagnosedCommand } from "./diagnosis.ts";
@@ -29,10 +29,11 @@ export function diagnosedShell(
 }
 
 /**
- * Leaves out bwrap and the first process of its PID namespace, which only wait for the command. The latter is a fork of
+ * Leaves out the processes that only keep the sandbox and wait for the command. The first process inside is a fork of
  * bwrap with the same command line.
  */
-function withoutSandbox(processes: readonly ProcessRef[], { sandbox }: StartedShell): readonly ProcessRef[] {
-  const bwrap = sandbox && processes.find(({ pid }) => pid === sandbox.pid);
-  return bwrap ? processes.filter(({ command }) => command !== bwrap.command) : processes;
+function withoutSandbox(processes: readonly ProcessRef[], shell: StartedShell): readonly ProcessRef[] {
+  const keepers = processes.filter(({ pid }) => keepsSandbox(pid, shell));
+  const commands = new Set(keepers.map(({ command }) => command));
+  return processes.filter(({ command }) => !commands.has(command));
 }

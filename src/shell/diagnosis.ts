@@ -16,6 +16,7 @@ import {
   DIAGNOSIS_SAMPLES_COUNT,
   DIAGNOSIS_WINDOW_MS,
 } from "../support/limits.ts";
+import { printable } from "../support/printable.ts";
 import { sleep } from "../support/timing.ts";
 
 /** The names are those of `nacre why --json`. */
@@ -160,10 +161,13 @@ function processOf({ process, all }: Observed, named: (command: string) => strin
   const usedMs = ((last?.ticks ?? 0) - (first?.ticks ?? 0)) * CLOCK_TICK_MS;
   const overMs = Math.max(1, (last?.atMs ?? 0) - (first?.atMs ?? 0));
   const lastSecondMs = Math.min(usedMs, Math.round((usedMs * DIAGNOSIS_WINDOW_MS) / overMs));
+  const { state, waits_for } = verdictOn(all, usedMs / overMs);
   return {
     pid: process.pid,
-    command: named(process.command).slice(0, DIAGNOSIS_COMMAND_MAX_CHARS),
-    ...verdictOn(all, usedMs / overMs),
+    command: printable(named(process.command).slice(0, DIAGNOSIS_COMMAND_MAX_CHARS)),
+    state,
+    // A path among the words can contain any character.
+    waits_for: waits_for === null ? null : printable(waits_for),
     cpu_ms: (last?.ticks ?? 0) * CLOCK_TICK_MS,
     cpu_last_second_ms: lastSecondMs,
     ports: last?.ports ?? [],

@@ -16,11 +16,11 @@ import {
   childrenOf,
   endingSignal,
   ignoresSignal,
+  isEnding,
   isSameProcess,
   type ProcessRef,
   processKey,
   programOf,
-  readStat,
 } from "../engine/process-table.ts";
 import { signalProcess } from "../engine/signals.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
@@ -184,8 +184,9 @@ function isBash(pid: number): boolean {
   return basename(programOf(pid) ?? "") === "bash";
 }
 
+/** Whether a child has ended, or runs no more of its program: bash is about to reap it. */
 function hasUnreaped(pid: number): boolean {
-  return childrenOf(pid).some((child) => readStat(child)?.hasEnded);
+  return childrenOf(pid).some(isEnding);
 }
 
 function hasNoCommandLine({ command }: ProcessRef): boolean {

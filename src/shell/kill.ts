@@ -14,7 +14,7 @@ import type { SignalNewPlan } from "../engine/newest-processes.ts";
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { isSameProcess, type ProcessRef, processKey } from "../engine/process-table.ts";
 import { continueShim, mayNotSignal, type SignalResult, signalProcess } from "../engine/signals.ts";
-import type { StartedShell } from "../engine/started-shell.ts";
+import { keepsSandbox, type StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs } from "../support/clock.ts";
 import {
   CONTINUE_SHIMS_MS,
@@ -108,10 +108,10 @@ class KillRound {
   ): void {
     // When bwrap ends, the kernel kills everything inside at once. Signal only the processes inside: bwrap ends after
     // them.
-    const spared = signal === "SIGKILL" ? undefined : shell.sandbox?.pid;
-    const group = spared === undefined ? this.#scope.signalGroup(shell, signal) : "gone";
+    const isSparing = signal !== "SIGKILL" && shell.sandbox !== undefined;
+    const group = isSparing ? "gone" : this.#scope.signalGroup(shell, signal);
     for (const process of processes) {
-      if (process.pid === spared) continue;
+      if (isSparing && keepsSandbox(process.pid, shell)) continue;
       const reached = group === "sent" && process.group === shell.commandPid;
       if (!reached) this.#send(shell, process, signal);
       // "sent" means that at least one member of the group got the signal. This process may belong to another user.
@@ -274,7 +274,10 @@ class KillRound {
   }
 
   #note(shell: StartedShell, process: ProcessRef): void {
-    this.#signalled.get(shell)?.set(processKey(process), process);
+    const noted = this.#signalled.get(shell);
+    const key = processKey(process);
+    // Keep the first entry: a process that is ending no longer has a command line.
+    if (!noted?.get(key)) noted?.set(key, process);
   }
 
   #anyAlive(): boolean {

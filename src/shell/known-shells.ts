@@ -68,8 +68,16 @@ export class KnownShells {
 
   /** Every shell on disk, oldest first. */
   all(): ShellProcess[] {
-    const shells = this.#options.root.list().flatMap((id) => this.get(id) ?? []);
+    const ids = this.#options.root.list();
+    this.#forgetRemoved(new Set(ids));
+    const shells = ids.flatMap((id) => this.get(id) ?? []);
     return shells.sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  /** Other hosts remove their ended shells. A process that lists shells for days must not keep them in memory. */
+  #forgetRemoved(onDisk: ReadonlySet<string>): void {
+    for (const [id, shell] of this.#shells)
+      if (!onDisk.has(id) && !this.isOwn(shell) && !shell.isRunning) this.drop(id);
   }
 
   /** The shells that this manager owns. */

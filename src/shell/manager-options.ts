@@ -32,7 +32,7 @@ export interface ShellManagerOptions extends ConfineOptions {
   readonly maxLiveShells?: number;
   /** The most sessions that can have a running bash at the same time. @default 32 */
   readonly maxSessions?: number;
-  /** The time between TERM and KILL. @default 2000 */
+  /** The time between TERM and KILL. If it is longer than the default, also between INT and KILL in a session. @default 2000 */
   readonly killGraceMs?: number;
   /** Disk quota of all finished shells. @default 10 GiB */
   readonly quotaBytes?: number;
@@ -59,6 +59,10 @@ export interface CreateShellOptions {
   readonly session?: string;
   /** A name by which people can find the shell. */
   readonly name?: string;
+  /** What the command does, for the person who watches. */
+  readonly description?: string;
+  /** The agent that starts the command, for the person who watches. */
+  readonly agent?: string;
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if it is durable */
   readonly timeoutMs?: number;
   /** Keeps the shell running until its deadline when this process ends or is killed. @default false */

@@ -1,5 +1,6 @@
 // Turns the options of a start into a plan for the engine. Throws an error for any invalid option.
 import { uptime } from "node:os";
+import { labelOf } from "../engine/meta.ts";
 import { thisProcess } from "../engine/process-table.ts";
 import type { StartPlan } from "../engine/taken-slot.ts";
 import { buildEnvironment } from "../environment/environment.ts";
@@ -44,7 +45,7 @@ export async function planStart(
       workingDir,
       scope,
       session: options.session ?? null,
-      ...(options.name === undefined ? {} : { name: options.name }),
+      ...labelOf(options),
       createdAt: wallMs(),
       startedUptimeMs: Math.round(uptime() * 1000),
       deadlineMs: deadlineOf(options) ?? null,

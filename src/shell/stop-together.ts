@@ -4,7 +4,7 @@
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { type ProcessRef, processKey, readStat } from "../engine/process-table.ts";
 import { signalProcess } from "../engine/signals.ts";
-import type { StartedShell } from "../engine/started-shell.ts";
+import { keepsSandbox, type StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { STOP_TOGETHER_MAX_MS } from "../support/limits.ts";
 
@@ -31,7 +31,7 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
       found
         // Leave bwrap running: when it ends, the kernel kills everything inside at once. It ends by itself after the
         // processes inside.
-        .filter((process) => process.pid !== shell.sandbox?.pid && !known.has(processKey(process)))
+        .filter((process) => !keepsSandbox(process.pid, shell) && !known.has(processKey(process)))
         .map((process) => ({ process, parent: readStat(process.pid)?.parent ?? 0 })),
     );
     // Stop parents first: a parent with job control would notice that its child has stopped, and run its next command.
@@ -39,10 +39,11 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
       known.set(processKey(target.process), target);
       if (signalProcess(target.process, "SIGSTOP") === "denied") denied.add(processKey(target.process));
     }
-    const isComplete =
-      fresh.length === 0 &&
-      [...known].every(([key, { process }]) => denied.has(key) || hasStopped(process.pid));
-    if (isComplete || monotonicMs() >= deadline)
+    const isComplete = fresh.length === 0;
+    const haveStopped = [...known].every(([key, { process }]) => denied.has(key) || hasStopped(process.pid));
+    // On a busy machine a process can wait for a processor until the deadline. It stops before it runs its program, so
+    // only new processes make the result incomplete.
+    if ((isComplete && haveStopped) || monotonicMs() >= deadline)
       return { stopped: parentsFirst([...known.values()]), isComplete };
   }
 }

@@ -1,6 +1,7 @@
 // Short forms of untrusted values for messages. A long value is cut. Getters and toString of a value are never called.
 
 import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "./limits.ts";
+import { printable } from "./printable.ts";
 
 /** A value inside a sentence: `the string "1000"`, `null`, `an array`, `NaN`. */
 export function excerpt(value: unknown): string {
@@ -19,10 +20,11 @@ export function excerpt(value: unknown): string {
   }
 }
 
-/** Text in quotes. If it is cut, its length follows. */
+/** Text in quotes, with control and invisible characters escaped. If it is cut, its length follows. */
 export function quotedExcerpt(text: string): string {
-  if (text.length <= EXCERPT_MAX_CHARS) return JSON.stringify(text);
-  return `${JSON.stringify(text.slice(0, EXCERPT_MAX_CHARS))}… (${text.length} characters)`;
+  // JSON escapes only the control characters of ASCII. A terminal also obeys those above.
+  const quoted = printable(JSON.stringify(text.slice(0, EXCERPT_MAX_CHARS)));
+  return text.length <= EXCERPT_MAX_CHARS ? quoted : `${quoted}… (${text.length} characters)`;
 }
 
 /** The first items, separated by commas, and the number of the others. */

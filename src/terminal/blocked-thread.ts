@@ -1,9 +1,14 @@
 // Whether a thread is blocked until a terminal has input: from its state, its system call, and the descriptors that the
 // call waits for. For poll and select, those are in the memory of the process.
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { type SystemCall, systemCallOf } from "../engine/syscalls.ts";
 import { attempt } from "../support/attempt.ts";
-import { POLLFD_BYTES, TERMINAL_POLLED_MAX_COUNT } from "../support/limits.ts";
+import {
+  POLLFD_BYTES,
+  TERMINAL_BRIEF_WAIT_MS,
+  TERMINAL_POLLED_MAX_COUNT,
+  TIMESPEC_BYTES,
+} from "../support/limits.ts";
 
 /** POLLIN and EPOLLIN. */
 const INPUT = 1;
@@ -13,7 +18,14 @@ export interface BlockedRead {
   readonly fd: number | "unsure";
   /** The call also returns by itself after some time. */
   readonly isTimed: boolean;
+  /** That time is so short that the program continues without input: it draws a spinner, or works in small steps. */
+  readonly isBrief: boolean;
+  /** The call also waits for sockets: the program may wait for a client, a server or a child instead. */
+  readonly hasSockets: boolean;
 }
+
+/** The result for a read that the kernel does not show. */
+export const UNSURE_READ: BlockedRead = { fd: "unsure", isTimed: false, isBrief: false, hasSockets: false };
 
 /** undefined if the thread does not wait for input from the terminal. */
 export function readsTerminal(
@@ -24,27 +36,49 @@ export function readsTerminal(
   const stat = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1"));
   if (stat?.slice(stat.lastIndexOf(")") + 2)[0] !== "S") return undefined;
   const call = systemCallOf(pid, thread);
-  if (!call) return mayRead(pid, thread) ? { fd: "unsure", isTimed: false } : undefined;
+  if (!call) return mayRead(pid, thread) ? UNSURE_READ : undefined;
   const fds = waitedFor(pid, call);
   const fd = fds === "unsure" ? fds : fds.find(isTerminal);
-  return fd === undefined ? undefined : { fd, isTimed: isTimed(call) };
+  if (fd === undefined) return undefined;
+  const timeoutMs = timeoutOf(pid, call);
+  return {
+    fd,
+    isTimed: timeoutMs !== undefined,
+    isBrief: timeoutMs !== undefined && timeoutMs <= TERMINAL_BRIEF_WAIT_MS,
+    hasSockets: fds !== "unsure" && fds.some((one) => isSocket(pid, one)),
+  };
 }
 
-/** -1 in the 32 bits of an int. */
-const FOREVER = 0xffff_ffff;
+function isSocket(pid: number, fd: number): boolean {
+  return attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`))?.startsWith("socket:") === true;
+}
 
-function isTimed({ name, args }: SystemCall): boolean {
+/** In milliseconds; undefined if the call waits forever. A timeout that this user may not read counts as a long one. */
+function timeoutOf(pid: number, { name, args }: SystemCall): number | undefined {
   const [, , third = 0, fourth = 0, fifth = 0] = args;
-  if (name === "poll") return !isForever(third);
-  if (name === "ppoll") return third !== 0;
-  if (name === "select" || name === "pselect6") return fifth !== 0;
-  if (name === "epoll_wait" || name === "epoll_pwait") return !isForever(fourth);
-  return name === "epoll_pwait2" && fourth !== 0;
+  if (name === "poll") return milliseconds(third);
+  if (name === "epoll_wait" || name === "epoll_pwait") return milliseconds(fourth);
+  if (name === "ppoll") return timeAt(pid, third, NANOSECONDS);
+  if (name === "epoll_pwait2") return timeAt(pid, fourth, NANOSECONDS);
+  if (name === "pselect6") return timeAt(pid, fifth, NANOSECONDS);
+  return name === "select" ? timeAt(pid, fifth, MICROSECONDS) : undefined;
 }
 
-/** The upper half of the register can hold anything. */
-function isForever(timeout: number): boolean {
-  return timeout % 2 ** 32 === FOREVER || timeout > Number.MAX_SAFE_INTEGER;
+/** An int, which is negative if there is no timeout. The upper half of the register can hold anything. */
+function milliseconds(register: number): number | undefined {
+  const timeout = register > Number.MAX_SAFE_INTEGER ? -1 : (register % 2 ** 32) | 0;
+  return timeout < 0 ? undefined : timeout;
+}
+
+/** Parts of a millisecond in the second field of struct timespec and struct timeval. */
+const NANOSECONDS = 1e6;
+const MICROSECONDS = 1e3;
+
+function timeAt(pid: number, address: number, perMs: number): number | undefined {
+  if (address === 0) return undefined;
+  const memory = memoryOf(pid, address, TIMESPEC_BYTES);
+  if (!memory) return Number.POSITIVE_INFINITY;
+  return Number(memory.readBigInt64LE(0)) * 1000 + Number(memory.readBigInt64LE(8)) / perMs;
 }
 
 /** For a process whose system calls this user may not read: the kernel function in which it sleeps. */
@@ -91,7 +125,7 @@ function polled(pid: number, address: number, count: number): readonly number[] 
 /** fd_set: one bit per descriptor. The kernel changes the set only when the call returns. */
 function selected(pid: number, count: number, address: number): readonly number[] | "unsure" {
   if (count === 0 || address === 0) return [];
-  // A select on descriptor 0 alone, as readline does it, needs no look into the memory.
+  // A select on descriptor 0 alone, as in readline: no need to read the memory of the process.
   if (count === 1) return [0];
   const memory = memoryOf(pid, address, Math.ceil(Math.min(count, TERMINAL_POLLED_MAX_COUNT) / 8));
   if (!memory) return "unsure";

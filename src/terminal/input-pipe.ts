@@ -1,5 +1,5 @@
-// Types: writes bytes to the input of a terminal. The first process of the shell holds the pipe open for reading and
-// writing, so any host can open it through /proc, and no host's death ends the input.
+// Writes bytes to the input of a terminal. The first process of the shell holds the pipe open for reading and writing,
+// so any host can open it through /proc, and the input stays open when a host dies.
 import { closeSync, writeSync } from "node:fs";
 import { INPUT_FD, openPipe } from "../engine/process-pipe.ts";
 import { isSameProcess } from "../engine/process-table.ts";

@@ -3,11 +3,11 @@ import { NacreError } from "../support/errors.ts";
 import { excerpt } from "../support/excerpt.ts";
 import { nearest } from "../support/nearest.ts";
 
-/** What the program has set that changes the bytes of a key. */
+/** Terminal modes, set by the program, that change the bytes of a key. */
 export interface KeyModes {
   /** The program expects other codes for the arrow keys (DECCKM). */
   readonly applicationCursor: boolean;
-  /** The program wants to know which text was pasted. */
+  /** The program wants pasted text to be marked (bracketed paste). */
   readonly bracketedPaste: boolean;
 }
 
@@ -75,12 +75,21 @@ function unknownKey(key: string): NacreError {
 
 /**
  * The bytes for text, with Enter for each newline. If the program has asked for it, text with several lines or with tabs
- * is marked as pasted, so that the program does not run, indent or complete it while it is typed. The newlines at its end
- * are Enter keys in any case.
+ * is marked as pasted, so that the program does not run, indent or complete it line by line. Newlines at the end of the
+ * text are always Enter keys.
  */
 export function encodeTyped(text: string, { bracketedPaste }: KeyModes): string {
   const typed = text.replaceAll(/\r\n?|\n/g, "\r");
   const body = typed.replace(/\r+$/, "");
   const marked = bracketedPaste && /[\r\t]/.test(body) && !body.includes(ESC);
   return marked ? `${PASTE_START}${body}${PASTE_END}${typed.slice(body.length)}` : typed;
+}
+
+/**
+ * The same bytes in pieces, one for each line, because a program can ask for a secret after any Enter. A marked paste
+ * is one piece: the program reads it as a unit.
+ */
+export function typedPieces(text: string, modes: KeyModes): string[] {
+  const typed = encodeTyped(text, modes);
+  return typed.startsWith(PASTE_START) ? [typed] : (typed.match(/[^\r]*\r|[^\r]+$/g) ?? []);
 }

@@ -62,7 +62,7 @@ const NOT_INTERACTIVE = [
 
 /**
  * Lines of sh that remove those defaults, and keep every other value. The state of a session contains the defaults too,
- * so its script needs the same lines. `prefix` stands before each builtin.
+ * so its script needs the same lines. `prefix` is put before each builtin.
  */
 export function interactiveVariables(prefix: "" | "\\builtin "): string[] {
   return NOT_INTERACTIVE.map(([name, value, other]) => {

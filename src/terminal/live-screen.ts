@@ -10,7 +10,7 @@ import { readSizes } from "./terminal-size.ts";
 export interface LiveScreenOptions {
   readonly files: Pick<ShellFiles, "stdout" | "sizes">;
   readonly size: TerminalSize;
-  /** Gets the answers to queries in output from `answersFrom` on. */
+  /** Receives the answers to queries, for output from `answersFrom` on. */
   readonly onAnswer: (text: string) => void;
 }
 

@@ -17,6 +17,27 @@ export interface ScreenRow {
   readonly isContinued: boolean;
 }
 
+/** The colors of text, background and cursor, by the number of their query. The headless emulator has none. */
+const COLORS: ReadonlyMap<number, string> = new Map([
+  [10, "ffff/ffff/ffff"],
+  [11, "0000/0000/0000"],
+  [12, "ffff/ffff/ffff"],
+]);
+
+/**
+ * Programs ask for the colors to choose readable ones, and some wait for seconds if no answer comes. One sequence can ask
+ * for several colors: each further part is for the next number. False if the sequence sets a color instead.
+ */
+function answerColors(first: number, text: string, onAnswer: (text: string) => void): boolean {
+  const parts = text.split(";");
+  if (!parts.includes("?")) return false;
+  for (const [index, part] of parts.entries()) {
+    const color = COLORS.get(first + index);
+    if (part === "?" && color !== undefined) onAnswer(`\x1b]${first + index};rgb:${color}\x1b\\`);
+  }
+  return true;
+}
+
 export class Screen {
   readonly #terminal: Terminal;
 
@@ -24,13 +45,15 @@ export class Screen {
     this.#terminal = terminal;
   }
 
-  /** `onAnswer` gets what the terminal answers to a query of the program, such as the position of the cursor. */
+  /** `onAnswer` receives the terminal's answer to a query of the program, such as the position of the cursor. */
   static async create(size: TerminalSize, onAnswer: (text: string) => void): Promise<Screen> {
     const { default: headless } = await import("@xterm/headless");
     const { Terminal: Emulator } = headless;
     // Without scrollback: the spool has everything that ever scrolled off.
     const terminal = new Emulator({ ...size, scrollback: 0, allowProposedApi: true, logLevel: "off" });
     terminal.onData(onAnswer);
+    for (const [id] of COLORS)
+      terminal.parser.registerOscHandler(id, (text) => answerColors(id, text, onAnswer));
     return new Screen(terminal);
   }
 
@@ -58,6 +81,13 @@ export class Screen {
   get cursor(): CursorPosition {
     const { cursorX, cursorY } = this.#terminal.buffer.active;
     return { row: cursorY + 1, col: Math.min(cursorX, this.#terminal.cols - 1) + 1 };
+  }
+
+  /** Padded with spaces to the cursor. */
+  get beforeCursor(): string {
+    const { active } = this.#terminal.buffer;
+    const line = active.getLine(active.baseY + active.cursorY);
+    return plainText(line?.translateToString(false, 0, active.cursorX) ?? "");
   }
 
   get modes(): KeyModes {

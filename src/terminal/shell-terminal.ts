@@ -17,13 +17,15 @@ import {
   TERMINAL_INPUT_MAX_BYTES,
   TERMINAL_POLL_MS,
   TERMINAL_REACTION_MAX_MS,
+  TERMINAL_READER_MAX_MS,
   TERMINAL_SETTLE_MS,
   TERMINAL_SETTLE_UNSURE_MS,
+  TERMINAL_TYPE_MAX_MS,
   WATCH_FALLBACK_MS,
 } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 import { typeBytes } from "./input-pipe.ts";
-import { checkKey, encodeKey, encodeTyped, type KeyModes } from "./key-codes.ts";
+import { checkKey, encodeKey, encodeTyped, type KeyModes, typedPieces } from "./key-codes.ts";
 import { LiveScreen } from "./live-screen.ts";
 import type { CursorPosition, ScreenRow } from "./screen.ts";
 import { terminalHandle } from "./terminal-foreground.ts";
@@ -33,6 +35,8 @@ import { type Waiting, WaitingProbe, type WaitingState } from "./waiting.ts";
 export interface TerminalView {
   readonly rows: readonly ScreenRow[];
   readonly cursor: CursorPosition;
+  /** The text before the cursor in its row: a wide character takes two columns. */
+  readonly beforeCursor: string;
   readonly size: TerminalSize;
   readonly waiting: Waiting;
   readonly isFullScreen: boolean;
@@ -58,6 +62,9 @@ export class ShellTerminal {
   readonly #options: ShellTerminalOptions;
   readonly #screen: LiveScreen;
   readonly #probe: WaitingProbe;
+  #inputs: Promise<unknown> = Promise.resolve();
+  /** The reader at the time of the last Enter. Until it has run again, it has not read the line. */
+  #enteredAt: string | undefined;
   #typing: Promise<unknown> = Promise.resolve();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -79,8 +86,9 @@ export class ShellTerminal {
   async view(): Promise<TerminalView> {
     const { waiting } = await this.state();
     const screen = await this.#screen.current();
-    const { rows, cursor, size, isFullScreen, modes } = screen;
-    return { rows, cursor, size, waiting, isFullScreen, modes, isPartial: this.#screen.isPartial };
+    const { rows, cursor, beforeCursor, size, isFullScreen, modes } = screen;
+    const { isPartial } = this.#screen;
+    return { rows, cursor, beforeCursor, size, waiting, isFullScreen, modes, isPartial };
   }
 
   async state(): Promise<WaitingState> {
@@ -110,16 +118,36 @@ export class ShellTerminal {
     );
   }
 
-  /** Types the text, then the keys. `secret`: a person types; otherwise a prompt for a secret refuses text. */
+  /**
+   * Types the text, then the keys. `secret`: a person types; otherwise a prompt for a secret refuses text. Calls wait for
+   * each other, so that two inputs do not mix.
+   */
   async type(input: TerminalInput, { secret = false } = {}): Promise<void> {
     using _hold = holdEventLoop();
     this.check(input);
-    const { text = "", keys = [] } = input;
-    if (text !== "" && !secret && (await this.#probe.isSecret()))
-      throw secretPrompt(this.#options.started.id);
+    const typed = this.#inputs.then(() => this.#typeInput(input, secret));
+    this.#inputs = typed.catch(() => {});
+    await typed;
+  }
+
+  async #typeInput({ text = "", keys = [] }: TerminalInput, isSecret: boolean): Promise<void> {
     const { modes } = await this.#screen.current();
-    const typed = encodeTyped(text, modes) + keys.map((key) => encodeKey(key, modes)).join("");
-    await this.typeBytes(Buffer.from(typed));
+    const pressed = keys.map((key) => encodeKey(key, modes)).join("");
+    if (text === "" || isSecret) return await this.#typePiece(encodeTyped(text, modes) + pressed);
+    const pieces = typedPieces(text, modes);
+    const deadline = monotonicMs() + TERMINAL_TYPE_MAX_MS;
+    for (const [index, piece] of pieces.entries()) {
+      const maxMs = Math.min(TERMINAL_READER_MAX_MS, deadline - monotonicMs());
+      if ((await this.#probe.readyForText(maxMs, this.#enteredAt)) === "secret")
+        throw secretPrompt(this.#options.started.id, index);
+      await this.#typePiece(index === pieces.length - 1 ? piece + pressed : piece);
+    }
+  }
+
+  async #typePiece(piece: string): Promise<void> {
+    // Without Enter, a program that reads lines does not wake up.
+    if (piece.includes("\r")) this.#enteredAt = this.#probe.turns();
+    await this.typeBytes(Buffer.from(piece));
   }
 
   /** Types bytes as they are. */
@@ -133,7 +161,7 @@ export class ShellTerminal {
     );
   }
 
-  /** One call types at a time, so that two inputs do not mix. */
+  /** Answers to queries may go between two pieces of a longer input, but never into the middle of a piece. */
   async #type(bytes: Uint8Array): Promise<number> {
     if (bytes.length === 0) return 0;
     const typed = this.#typing.then(() => typeBytes(this.#options.started, bytes));
@@ -141,7 +169,7 @@ export class ShellTerminal {
     return await typed;
   }
 
-  /** What to compare with after typing: whether the program has reacted. */
+  /** The state before typing. `settle` compares with it to see whether the program has reacted. */
   async mark(): Promise<string> {
     return this.#markOf(await this.state());
   }
@@ -150,7 +178,7 @@ export class ShellTerminal {
     return `${reader?.turns} ${sizeOf(this.#options.started.files.stdout)}`;
   }
 
-  /** Waits until the program waits for input and its screen no longer changes, until it ends, or until the time is over. */
+  /** Returns when the program waits for input and its screen is stable, when it ends, or at the timeout. */
   async settle(
     maxMs: number,
     { since, signal }: { since?: string | undefined; signal?: AbortSignal | undefined } = {},
@@ -170,7 +198,7 @@ export class ShellTerminal {
       seen = now;
       const hasReacted =
         since === undefined || this.#markOf(state) !== since || nowMs - startedMs > TERMINAL_REACTION_MAX_MS;
-      // An editor that has read Escape waits for a moment, and then acts. It does so at its end, too.
+      // After Escape, an editor waits for a moment before it acts, even to exit.
       const isUnsure = waiting === "maybe" || reader?.isTimed === true;
       const settleMs = isUnsure ? TERMINAL_SETTLE_UNSURE_MS : TERMINAL_SETTLE_MS;
       const isQuiet = foreground?.isRelayIdle === true && nowMs - seenMs >= settleMs;
@@ -196,7 +224,10 @@ export class ShellTerminal {
     appendSize(started.files.sizes, { at: sizeOf(started.files.stdout), ...size });
   }
 
-  /** From now on, or from the start, answers the queries of the program. Only the host that owns the shell does this. */
+  /**
+   * Answers the program's queries, from now on or from the start of the output. Only the host that owns the shell calls
+   * this.
+   */
   answer(from: "start" | "now"): void {
     const { files } = this.#options.started;
     this.#screen.answerFrom(from === "start" ? 0 : sizeOf(files.stdout));
@@ -208,11 +239,11 @@ export class ShellTerminal {
       this.#watcher = watch(files.dir, { persistent: false }, draw);
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // No inotify watches are left: the timer still draws.
+      // The system has no inotify watches left. The timer still draws.
     }
   }
 
-  /** Draws until there is nothing new. Changes meanwhile do not pile up. */
+  /** Draws until there is no new output. Changes during a draw cause one more draw, not one each. */
   async #follow(): Promise<void> {
     this.#hasChanged = true;
     if (this.#isFollowing) return;
@@ -234,9 +265,10 @@ export class ShellTerminal {
   }
 }
 
-function secretPrompt(id: string): NacreError {
+function secretPrompt(id: string, typedLines: number): NacreError {
+  const before = typedLines === 0 ? "" : ` Before that, ${typedLines} lines of the text were typed.`;
   return new NacreError(
     "secret_prompt",
-    `The program asks for a secret, such as a password, and does not show what is typed. nacre does not type secrets for a model. Ask the user to type it with: nacre attach ${id}. Keys such as Ctrl-C and Enter still work.`,
+    `The program asks for a secret, such as a password, and does not show what is typed. nacre does not type secrets for a model.${before} Ask the user to type it with: nacre attach ${id}. Keys such as Ctrl-C and Enter still work.`,
   );
 }

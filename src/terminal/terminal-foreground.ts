@@ -5,14 +5,15 @@ import { allPids, childrenOf, type ProcessStat, readStat } from "../engine/proce
 import type { StartedShell } from "../engine/started-shell.ts";
 import { attempt } from "../support/attempt.ts";
 import { TERMINAL_PROCESSES_MAX_COUNT } from "../support/limits.ts";
-import { readsTerminal } from "./blocked-thread.ts";
+import { systemCode } from "../support/system-error.ts";
+import { type BlockedRead, readsTerminal, UNSURE_READ } from "./blocked-thread.ts";
 
-export interface TerminalReader {
+export interface TerminalReader extends Omit<BlockedRead, "fd"> {
   readonly pid: number;
+  /** The name of its program. */
+  readonly name: string;
   /** False if the kernel does not show what the process waits for. */
   readonly isSure: boolean;
-  /** It also continues by itself after some time. */
-  readonly isTimed: boolean;
   /** Changes whenever the thread has run. */
   readonly turns: string;
 }
@@ -26,6 +27,8 @@ export interface TerminalForeground {
   readonly device: number;
   /** The first process in the terminal. */
   readonly leader: number;
+  /** The parent of the leader, which made the terminal and passes keys on to it. */
+  readonly maker: number;
   /** Whether script has nothing left to pass on. */
   readonly isRelayIdle: boolean;
   readonly processes: readonly ForegroundProcess[];
@@ -54,24 +57,49 @@ function foregroundOf(
   // A process whose parent has ended is no descendant any more.
   const found = processes.length > 0 ? processes : everyProcess().filter(isInFront);
   const isRelayIdle = readStat(leader.parent)?.state === "S";
-  return { device: leader.terminal, leader: leader.pid, isRelayIdle, processes: found };
+  return { device: leader.terminal, leader: leader.pid, maker: leader.parent, isRelayIdle, processes: found };
 }
 
 /** The process that waits for input; undefined if none does. */
 export function readerOfTerminal({ processes, device }: TerminalForeground): TerminalReader | undefined {
   let unsure: TerminalReader | undefined;
-  for (const { pid } of processes) {
+  for (const { pid, name, state } of processes) {
     const isOpen = (fd: number) => [device, DEV_TTY].includes(deviceOf(pid, fd) ?? 0);
+    const isHidden = state === "S" && isUnreadable(pid);
     for (const thread of attempt(() => readdirSync(`/proc/${pid}/task`)) ?? []) {
-      const read = readsTerminal(pid, thread, isOpen);
-      if (!read || (read.fd === "unsure" && !fdsOf(pid).some(isOpen))) continue;
-      const { fd, isTimed } = read;
-      const reader = { pid, isSure: fd !== "unsure", isTimed, turns: turnsOf(pid, thread) };
+      const found = isHidden ? UNSURE_READ : readsTerminal(pid, thread, isOpen);
+      if (!found || (found.fd === "unsure" && !isHidden && !fdsOf(pid).some(isOpen))) continue;
+      const { fd, ...read } = found;
+      const reader = { ...read, pid, name, isSure: fd !== "unsure", turns: turnsOf(pid, thread) };
       if (reader.isSure) return reader;
       unsure ??= reader;
     }
   }
   return unsure;
+}
+
+/** The reader of the innermost terminal that receives typed keys: a relay passes keys on, and reads none for itself. */
+export function innermostReader(
+  terminal: TerminalForeground,
+  nested: readonly TerminalForeground[],
+): TerminalReader | undefined {
+  const reader = readerOfTerminal(terminal);
+  const inside = nested.filter(({ maker }) => maker === reader?.pid);
+  if (inside.length === 0) return reader;
+  return inside.map((one) => innermostReader(one, nested)).find((one) => one !== undefined);
+}
+
+/**
+ * A process of another user, or one that protects its memory, as sudo and gpg do. The kernel does not show what it
+ * waits for.
+ */
+function isUnreadable(pid: number): boolean {
+  try {
+    readdirSync(`/proc/${pid}/fd`);
+    return false;
+  } catch (error) {
+    return ["EACCES", "EPERM"].includes(systemCode(error) ?? "");
+  }
 }
 
 export interface TerminalHandle {
@@ -80,8 +108,8 @@ export interface TerminalHandle {
 }
 
 /**
- * A descriptor through which other processes can open the terminal. Not one of /dev/tty: a process that opens that gets
- * its own terminal.
+ * A descriptor through which other processes can open the terminal. Skips /dev/tty: a process that opens it gets its
+ * own terminal.
  */
 export function terminalHandle(
   { leader, processes, device }: TerminalForeground,

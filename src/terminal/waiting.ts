@@ -3,7 +3,11 @@
 
 import type { StartedShell } from "../engine/started-shell.ts";
 import { readTerminalSettings, type TerminalSettings } from "../engine/terminal-settings.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { TERMINAL_POLL_MS, TERMINAL_REACTION_MAX_MS } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
 import {
+  innermostReader,
   readerOfTerminal,
   type TerminalForeground,
   type TerminalReader,
@@ -23,9 +27,14 @@ export interface WaitingState {
   readonly foreground: TerminalForeground | undefined;
 }
 
+type Found = Pick<WaitingState, "waiting" | "reader">;
+
+/** Programs that make a terminal for another program and take no keys for themselves. */
+const RELAYS: ReadonlySet<string> = new Set(["script", "su", "sudo", "runuser"]);
+
 export class WaitingProbe {
   readonly #started: Pick<StartedShell, "commandPid">;
-  /** The last settings, and the reader that had them. A reader that has not run since has not changed them. */
+  /** The last settings, and the reader that had them. Every change of the settings, by any process, wakes the reader. */
   #known: { readonly turns: string; readonly settings: TerminalSettings | undefined } | undefined;
 
   constructor(started: Pick<StartedShell, "commandPid">) {
@@ -35,31 +44,67 @@ export class WaitingProbe {
   async read(): Promise<WaitingState> {
     const [own, ...nested] = terminalsOf(this.#started);
     if (!own) return { waiting: "no", reader: undefined, foreground: undefined };
-    const { waiting, reader } = await this.#readOne(own);
-    if (waiting === "key" || waiting === "maybe") {
-      // A program that passes keys on to a terminal of its own: the program in there knows what it waits for.
-      for (const terminal of nested) {
-        const inner = await this.#readOne(terminal);
-        if (inner.reader) return { ...inner, foreground: own };
-      }
+    return { ...(await this.#readWithin(own, nested)), foreground: own };
+  }
+
+  /** If a program passes keys on to a terminal of its own, asks about the program in that inner terminal. */
+  async #readWithin(terminal: TerminalForeground, nested: readonly TerminalForeground[]): Promise<Found> {
+    const outer = await this.#readOne(terminal);
+    const { reader, waiting } = outer;
+    if (!reader || (waiting !== "key" && waiting !== "maybe")) return outer;
+    const inside = nested.filter(({ maker }) => maker === reader.pid);
+    for (const one of inside) {
+      const inner = await this.#readWithin(one, nested);
+      if (inner.reader) return inner;
     }
-    return { waiting, reader, foreground: own };
+    if (inside.length === 0) return outer;
+    // An editor or a multiplexer takes keys for itself while its inner terminal is busy. A relay only passes them on.
+    return RELAYS.has(reader.name)
+      ? { waiting: "no", reader: undefined }
+      : { waiting: "maybe", reader: { ...reader, isSure: false } };
   }
 
   /**
-   * Whether typed text would be a secret: the terminal, or one inside it, collects lines without showing them. Also true
-   * while no process reads: the next read would get what is typed now.
+   * Resolves when text can be typed: the caller must type at once. "secret" if the terminal, or one inside it, collects
+   * lines without showing them. That holds even while no process reads, because the next read would get what is typed
+   * now.
+   *
+   * Otherwise waits until a process reads, and has read what was typed before (`since`). A process that is blocked both
+   * before and after nacre reads the settings has not changed them, so it gets the text. A busy program may get the
+   * text before its next question: after `maxMs`, or sooner if the terminal is not in line mode, this resolves although
+   * no process reads.
    */
-  async isSecret(): Promise<boolean> {
+  async readyForText(maxMs: number, since: string | undefined): Promise<"ready" | "secret"> {
+    const startedMs = monotonicMs();
+    for (;;) {
+      const before = this.turns();
+      const settings = await this.#allSettings();
+      if (settings.some(isHidden)) return "secret";
+      const isReading = before !== undefined && before !== since && before === this.turns();
+      const isRaw = settings.every(({ isCanonical }) => !isCanonical);
+      const limitMs = isRaw ? Math.min(maxMs, TERMINAL_REACTION_MAX_MS) : maxMs;
+      if (isReading || monotonicMs() - startedMs >= limitMs) return "ready";
+      await sleep(TERMINAL_POLL_MS);
+    }
+  }
+
+  /** Changes whenever the process that reads has run; undefined if none reads. */
+  turns(): string | undefined {
+    const [own, ...nested] = terminalsOf(this.#started);
+    return own && innermostReader(own, nested)?.turns;
+  }
+
+  async #allSettings(): Promise<TerminalSettings[]> {
+    const all: TerminalSettings[] = [];
     for (const terminal of terminalsOf(this.#started)) {
       const handle = terminalHandle(terminal);
       const settings = handle && (await readTerminalSettings(handle.pid, handle.fd));
-      if (settings && isHidden(settings)) return true;
+      if (settings) all.push(settings);
     }
-    return false;
+    return all;
   }
 
-  async #readOne(terminal: TerminalForeground): Promise<Pick<WaitingState, "waiting" | "reader">> {
+  async #readOne(terminal: TerminalForeground): Promise<Found> {
     const reader = readerOfTerminal(terminal);
     if (!reader) return { waiting: "no", reader };
     return { waiting: waitingOf(reader, await this.#settingsOf(reader, terminal)), reader };
@@ -77,11 +122,17 @@ export class WaitingProbe {
   }
 }
 
-function waitingOf({ isSure }: TerminalReader, settings: TerminalSettings | undefined): Waiting {
+function waitingOf(
+  { isSure, isBrief, hasSockets }: TerminalReader,
+  settings: TerminalSettings | undefined,
+): Waiting {
   if (!settings) return "maybe";
   if (isHidden(settings)) return "secret";
-  if (!isSure) return "maybe";
-  return settings.isCanonical ? "line" : "key";
+  if (!isSure || isBrief) return "maybe";
+  // A server that also accepts commands on its terminal may not wait for a line. A program that reads single keys asked
+  // for that mode, so it waits.
+  if (settings.isCanonical) return hasSockets ? "maybe" : "line";
+  return "key";
 }
 
 function isHidden({ isCanonical, isEchoing }: TerminalSettings): boolean {

@@ -57,6 +57,8 @@ export interface ToolProgress {
 /** A command that needs approval, and the reason. An answer is valid only for an identical request. */
 export interface ApprovalRequest {
   readonly command: string;
+  /** What the command does, in the words of the agent. Not verified, and not part of what an answer binds to. */
+  readonly description?: string;
   readonly rule: string;
   readonly reason: string;
   readonly alternative?: string;
@@ -71,6 +73,19 @@ export interface ApprovalRequest {
   readonly span: Span | null;
   /** What the command would do to which paths, as far as the policy knows. */
   readonly effects: readonly ApprovalEffect[];
+  /** What a preview of this command has shown, if there is one that is not committed. */
+  readonly preview?: PreviewSummary;
+}
+
+/** What a preview has shown: counts, and the first paths, relative to the workspace. */
+export interface PreviewSummary {
+  readonly id: string;
+  readonly created: number;
+  readonly changed: number;
+  readonly deleted: number;
+  readonly not_captured: number;
+  /** With a sign in front: `+ new.txt`, `~ changed.txt`, `- gone.txt`. */
+  readonly paths: readonly string[];
 }
 
 export interface ApprovalAnswer {

@@ -1,4 +1,4 @@
-// kit.previews: lists, shows, commits and discards previews, and takes commits back.
+// kit.previews: lists, shows, commits and discards previews, and undoes commits.
 import {
   commitAdmitted,
   diffPreview,
@@ -12,7 +12,7 @@ import { changedPaths } from "../preview/describe-changes.ts";
 import type { PreviewRecord } from "../preview/preview-record.ts";
 import type { Change } from "../preview/scan-changes.ts";
 
-/** A preview and its changes that are neither committed nor discarded. */
+/** A preview with the changes that have been neither committed nor discarded. */
 export interface KitPreview {
   readonly previewId: string;
   readonly command: string;
@@ -26,7 +26,10 @@ export interface KitPreview {
   readonly notCaptured: readonly string[];
 }
 
-/** Every function throws a NacreError for an unknown preview, and `conflict` if the workspace has changed meanwhile. */
+/**
+ * Every function throws a NacreError for an unknown preview, and `conflict` if the workspace has changed since the
+ * preview.
+ */
 export interface KitPreviews {
   /** Oldest first. */
   list(): KitPreview[];
@@ -36,7 +39,7 @@ export interface KitPreviews {
   /** Writes all changes, or those at these paths. Asks for approval if the command needs it. */
   commit(id: string, paths?: readonly string[]): Promise<KitPreview>;
   discard(id: string, paths?: readonly string[]): KitPreview;
-  /** Takes a commit back: that of this preview, or the newest one in the workspace. Returns the restored paths. */
+  /** Undoes the commit of this preview, or the newest commit in the workspace. Returns the restored paths. */
   undo(id?: string): Promise<readonly string[]>;
 }
 
@@ -56,7 +59,7 @@ interface Shown {
   readonly changes: readonly Change[];
 }
 
-/** The changes of a preview that is gone cannot be shown. */
+/** Shows a swept preview without changes: its files are gone. */
 function showable(record: PreviewRecord, call: PreviewCall): Shown {
   return record.status === "swept" ? { record, changes: [] } : showPreview(record.id, call);
 }

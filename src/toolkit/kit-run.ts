@@ -17,7 +17,7 @@ export interface ShTag {
 
 type Run = (command: string, options?: RunKitOptions) => PendingRun<RunResult>;
 
-/** A wrong session or option rejects the run, as every other mistake does. */
+/** An invalid session or option rejects the run, like every other invalid argument. */
 export function runInSession(
   open: () => JudgedSession,
   command: string,

@@ -76,6 +76,7 @@ const REMOTE = {
   silentMaxMs: count(1),
   lingerMs: count(0),
   retryMaxMs: count(1),
+  connectMaxMs: count(1),
   node: absolutePath,
 } satisfies Options<RemoteOptions>;
 
@@ -144,6 +145,8 @@ const SESSION_RUN = {
   timeoutMs: timeout,
   onTimeout: oneOf("kill", "background"),
   backgroundAfterMs: timeout,
+  description: text,
+  agent: text,
   signal: abortSignal,
   onWait: callback,
   onStart: callback,
@@ -184,6 +187,8 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
     timeoutMs: timeout,
     durable: flag,
     name: text,
+    description: text,
+    agent: text,
     ...TERMINAL,
     signal: abortSignal,
   } satisfies Options<SessionStartOptions>,
@@ -221,6 +226,8 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
     scope: text,
     session: text,
     name: text,
+    description: text,
+    agent: text,
     timeoutMs: timeout,
     durable: flag,
     streams: oneOf("split", "merged"),
@@ -250,7 +257,7 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
   } satisfies Options<ShellManagerOptions>,
 };
 
-/** Each schema is built at the first check of its method, so that a program does not wait for schemas it never uses. */
+/** Builds each schema at the first call of its method, so that a program does not wait for schemas it never uses. */
 const schemas = new Map<CheckedMethod, z.ZodType>();
 
 export function schemaOf(method: CheckedMethod): z.ZodType {
@@ -268,10 +275,11 @@ export function engineOptionsOf(options: ToolkitOptions): ShellManagerOptions {
 
 /** The names of the options at this path. */
 export function optionNames(method: CheckedMethod, path: readonly string[]): readonly string[] {
-  return Object.keys(path[0] === "environment" ? ENVIRONMENT : SHAPES[method]);
+  const nested: Readonly<Record<string, object>> = { environment: ENVIRONMENT, remote: REMOTE };
+  return Object.keys(nested[path[0] ?? ""] ?? SHAPES[method]);
 }
 
-/** Here every option is optional. The types and each method's own checks enforce what the method requires. */
+/** Makes every option optional here. The types and each method's own checks enforce the required ones. */
 function closed(shape: Readonly<Record<string, z.ZodType>>): z.ZodType {
   return z.strictObject(shape, { error: "an object" }).partial();
 }

@@ -1,5 +1,5 @@
-// The text of kit.sh`…`: each value becomes one quoted word. Refuses a value at a place where quoting does not protect
-// it: inside quotes, backquotes, arithmetic or after a here-document operator, bash would expand parts of the value.
+// The text of kit.sh`…`: each value becomes one quoted word. Refuses a value where quoting does not protect it: inside
+// quotes, backquotes or arithmetic, or after a here-document operator, bash would expand parts of it.
 import { NacreError } from "../support/errors.ts";
 import { isPathText, wirePath } from "../support/path-text.ts";
 import { shellQuote } from "../support/shell-quote.ts";

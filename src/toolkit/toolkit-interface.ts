@@ -42,7 +42,7 @@ export interface Toolkit<D extends Dialect = Dialect> {
   preview(command: string, options?: RunKitOptions): PendingRun<PreviewResult>;
   /** The previews of the toolkit's scope. */
   readonly previews: KitPreviews;
-  /** The same with a template whose values are quoted. */
+  /** Like `run`, but takes a template and quotes its values. */
   readonly sh: ShTag;
   call(
     tool: Extract<ToolName<D>, "Bash">,
@@ -89,8 +89,8 @@ export interface Toolkit<D extends Dialect = Dialect> {
 }
 
 /**
- * A toolkit on a remote machine. It has no manager, because shells and files are at the remote end, and what a local
- * toolkit answers at once takes a request here: `check` returns a promise.
+ * A toolkit on a remote machine. It has no manager, because shells and files are at the remote end. `check` returns a
+ * promise, because the answer needs a request.
  */
 export interface RemoteToolkit<D extends Dialect = Dialect>
   extends Omit<

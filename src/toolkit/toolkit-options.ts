@@ -23,7 +23,7 @@ export interface ToolkitOptions
   /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */
   readonly dialect?: "shells" | "modes";
   /**
-   * Groups of further tools. "files": Read, Write, Edit, Glob, Grep. "terminals": BashInput, and `terminal` of Bash.
+   * Groups of additional tools. "files": Read, Write, Edit, Glob, Grep. "terminals": BashInput, and `terminal` of Bash.
    * "preview": Preview, and `preview` of Bash. @default none
    */
   readonly with?: readonly ToolGroup[];

@@ -45,7 +45,7 @@ export class EventStream {
   #write(text: string): void {
     if (this.#response.writableEnded || this.#response.destroyed) return;
     this.#response.write(text);
-    // A page that does not read must not fill the memory of the server. It connects again when it can.
+    // A page that does not read must not fill the server's memory: close its stream. The page reconnects later.
     if (this.#response.writableLength > UI_UNSENT_MAX_BYTES) this.#response.destroy();
   }
 }

@@ -29,7 +29,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** Of every answer, static or not. */
+/** The headers of every response, static or not. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy": POLICY,
   "X-Content-Type-Options": "nosniff",

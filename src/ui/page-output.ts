@@ -1,4 +1,4 @@
-// The output of one shell for the page: the end of what it has printed, then what it prints. Removes colors and redrawn
+// The output of one shell for the page: the end of the output so far, then new output. Removes colors and redrawn
 // lines, and redacts secrets. Other control characters stay: the page shows them as visible symbols.
 import { readRange } from "../engine/cursor.ts";
 import { beforeOpenKey } from "../execution/spool-text.ts";
@@ -63,9 +63,11 @@ class StreamReader {
     // The first line after a gap is cut.
     this.#held += skipped > 0 ? fresh.slice(fresh.indexOf("\n") + 1) : fresh;
     this.#quietTurns = bytes.length === 0 ? this.#quietTurns + 1 : 0;
-    const isPause = isLast || this.#quietTurns > 2;
+    // A line without an end must not fill the memory.
+    const isPause = isLast || this.#quietTurns > 2 || this.#held.length > UI_OUTPUT_MAX_CHARS;
     const lineEnd = isPause ? this.#held.length : this.#held.lastIndexOf("\n") + 1;
-    const cut = isLast ? lineEnd : beforeOpenKey(this.#held, lineEnd);
+    const isTooLong = this.#held.length > 4 * UI_OUTPUT_MAX_CHARS;
+    const cut = isLast || isTooLong ? lineEnd : beforeOpenKey(this.#held, lineEnd);
     const text = redactText(readable(this.#held.slice(0, cut)));
     this.#held = this.#held.slice(cut);
     if (text === "" && skipped <= 0) return [];
@@ -73,11 +75,18 @@ class StreamReader {
   }
 }
 
-/** Colors and cursor movement, but no other sequences: those can carry data, which the page shows. */
+/** Colors and cursor movement only. Other sequences can carry data, so the page shows them. */
 const STYLES = /\x1b\[[0-9;:?]*[A-Za-z]/g;
-/** What a program has overwritten with a carriage return, as progress bars do. */
-const OVERWRITTEN = /[^\r\n]*\r(?!\n|$)/g;
 
 function readable(text: string): string {
-  return text.replace(STYLES, "").replaceAll("\r\n", "\n").replace(OVERWRITTEN, "");
+  return text.replace(STYLES, "").replaceAll("\r\n", "\n").split("\n").map(withoutOverwritten).join("\n");
+}
+
+/**
+ * What is left of a line after a carriage return, as progress bars print it. Searches from the end: a pattern that starts
+ * at every character takes seconds for one long line.
+ */
+function withoutOverwritten(line: string): string {
+  const end = line.endsWith("\r") ? line.length - 2 : line.length - 1;
+  return end < 0 ? line : line.slice(line.lastIndexOf("\r", end) + 1);
 }

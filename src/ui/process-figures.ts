@@ -1,4 +1,4 @@
-// CPU time, memory and listening ports of the processes of all running shells, from one look at /proc.
+// CPU time, memory and listening ports of the processes of all running shells, from one scan of /proc.
 import type { Engine } from "../engine/engine.ts";
 import { residentBytes } from "../engine/process-memory.ts";
 import { readStat } from "../engine/process-table.ts";
@@ -9,7 +9,7 @@ import { CLOCK_TICK_MS } from "../support/limits.ts";
 
 export interface Figures {
   readonly processes: number;
-  /** Of one processor, since the last look. */
+  /** As a share of one processor, since the last scan. */
   readonly cpuPercent: number;
   readonly memoryBytes: number;
   readonly ports: readonly number[];
@@ -55,7 +55,7 @@ export class ProcessFigures {
       figures.set(shell.id, {
         processes: processes.length,
         cpuPercent: Math.round((100 * cpuMs) / elapsedMs),
-        // Two digits, so that a row does not change with every look.
+        // Two digits, so that a row does not change with every scan.
         memoryBytes: Number(memoryBytes.toPrecision(2)),
         ports: [...ports].sort((a, b) => a - b),
       });

@@ -3,16 +3,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { ApprovalDesk } from "../approvals/approval-desk.ts";
 import { approvalInbox } from "../approvals/approval-inbox.ts";
-import { redact } from "../environment/redact.ts";
-import { resolveExecutionOptions } from "../execution/execution-options.ts";
-import { sanitizerFor } from "../execution/render.ts";
 import { HttpGuard } from "../mcp/http-guard.ts";
 import { listenOnLoopback } from "../mcp/listen-on-loopback.ts";
 import type { ShellManager } from "../shell-manager.ts";
 import { UI_PORT_COUNT } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
+import { LocalShells } from "./local-shells.ts";
+import { MachineShells } from "./machine-shells.ts";
 import { PageFiles } from "./page-files.ts";
 import { type RedirectFile, touchRedirect, writeRedirect } from "./redirect-file.ts";
+import { RemoteShells } from "./remote-shells.ts";
 import { sendJson, UiApi } from "./ui-api.ts";
 import { UiFeed } from "./ui-feed.ts";
 
@@ -20,8 +20,10 @@ export interface UiOptions {
   readonly manager: ShellManager;
   /** 0: any free port. undefined: the usual port, or any free one if it is taken. */
   readonly port: number | undefined;
-  /** Whether the page may answer approvals and end shells. */
+  /** Whether the page may answer approvals, end shells and type. */
   readonly control: boolean;
+  /** The URLs of the remote machines that the page shows as well. */
+  readonly remotes: readonly string[];
   readonly version: string;
 }
 
@@ -35,7 +37,7 @@ export interface UiIo {
 }
 
 export async function serveUi(options: UiOptions, { signal, onListening }: UiIo): Promise<void> {
-  const { manager, control, version } = options;
+  const { manager, control, version, remotes } = options;
   const files = new PageFiles();
   let api: UiApi | undefined;
   let guard: HttpGuard | undefined;
@@ -46,13 +48,15 @@ export async function serveUi(options: UiOptions, { signal, onListening }: UiIo)
   const port = await listen(http, options.port);
   const redirect = writeRedirect(manager.root, port);
   guard = new HttpGuard([redirect.token], TOKEN_HINT);
-  const { droppedValues: values } = manager.environment;
   const inbox = approvalInbox(ApprovalDesk.of(manager.root), "the page");
-  const feed = new UiFeed(manager, inbox, sanitizerFor(resolveExecutionOptions({ manager })));
-  api = new UiApi({
-    ...{ manager, inbox, feed, control, version, signal },
-    redactText: (text) => redact(text, { values }),
+  const remote = remotes.map((url, index) => new RemoteShells(`m${index + 1}`, { url, control }));
+  const shells = new MachineShells(new LocalShells(manager), remote);
+  const feed = new UiFeed({
+    state: () => ({ shells: shells.rows(), approvals: inbox.list(), machines: shells.machines() }),
+    measure: () => shells.measure(),
+    watch: (isWatched) => shells.watch(isWatched),
   });
+  api = new UiApi({ shells, inbox, feed, control, version, signal });
   onListening({ ...redirect, url: `http://127.0.0.1:${port}/` });
   try {
     await new Promise<void>((resolve) => {
@@ -62,6 +66,7 @@ export async function serveUi(options: UiOptions, { signal, onListening }: UiIo)
   } finally {
     http.close();
     http.closeAllConnections();
+    shells.watch(false);
     touchRedirect(redirect);
   }
 }
@@ -94,7 +99,7 @@ function answer(request: IncomingMessage, response: ServerResponse, { guard, api
   else if (!files.send(path, response)) sendJson(response, 404, { error: "There is no such page." });
 }
 
-/** Without a wish of the user, another free port will do. */
+/** If the user named no port and the usual one is taken, uses any free port. */
 async function listen(http: ReturnType<typeof createServer>, port: number | undefined): Promise<number> {
   const host = "127.0.0.1";
   if (port !== undefined) return await listenOnLoopback(http, { host, port });

@@ -15,17 +15,23 @@ import {
   UI_SILENT_MS,
 } from "../support/limits.ts";
 import { wirePath } from "../support/path-text.ts";
+import type { Waiting } from "../terminal/waiting.ts";
 import { decodeUtf8, orphanedHeadBytes } from "../text/decode.ts";
 import type { Figures } from "./process-figures.ts";
 
-/** From the most to the least urgent. Approvals are "you". */
+/** From the most to the least urgent. Approvals and prompts for a secret are "you". */
 export type Attention = "you" | "failed" | "silent" | "running" | "done";
 
 export interface ShellRow {
   readonly id: string;
+  /** The key of the machine that it runs on; null for this one. */
+  readonly machine: string | null;
   /** "session": the bash of a session, in which foreground commands run. */
   readonly kind: "command" | "session";
   readonly name: string | null;
+  /** The agent's description of the command. */
+  readonly description: string | null;
+  readonly agent: string | null;
   readonly session: string | null;
   readonly scope: string;
   readonly command: string;
@@ -43,6 +49,8 @@ export interface ShellRow {
   readonly last_line: string;
   readonly durable: boolean;
   readonly sandbox: string | null;
+  /** What the program in its terminal waits for; null if it has no terminal. */
+  readonly waiting: Waiting | null;
   readonly processes: number;
   readonly cpu_percent: number;
   readonly memory_bytes: number;
@@ -51,7 +59,7 @@ export interface ShellRow {
 
 export type Sanitize = (text: string) => string;
 
-/** Remembers what a shell had printed at the last look, and reads the last line only if there is more. */
+/** Remembers how much a shell had printed at the last poll, and reads the last line only if there is more. */
 export class LastLines {
   readonly #known = new Map<
     string,
@@ -92,7 +100,7 @@ export class LastLines {
     const from = Math.max(start, end - UI_LAST_LINE_BYTES);
     const bytes = readRange(path, from, end);
     const text = decodeUtf8(bytes.subarray(from === start ? 0 : orphanedHeadBytes(bytes)));
-    // Sanitize before cutting: a part of a secret is not recognized.
+    // Sanitize before cutting: redaction does not recognize a part of a secret.
     const lines = this.#sanitize(text).trimEnd().split("\n");
     return (lines.at(-1) ?? "").slice(0, UI_LINE_MAX_CHARS);
   }
@@ -106,7 +114,7 @@ interface StreamState {
   readonly to: number;
 }
 
-/** Of two streams that were written at about the same time, stderr says more. */
+/** If both streams were written at about the same time, prefers stderr. */
 function newerFirst(a: StreamState, b: StreamState): number {
   if (Math.abs(a.at - b.at) > UI_SAME_TIME_MS) return b.at - a.at;
   return a.stream === "stderr" ? -1 : 1;
@@ -120,14 +128,23 @@ function streamState(
   return { stream, bytes: Math.max(0, to - from), at: Math.round(stat?.mtimeMs ?? 0), from, to };
 }
 
-export function shellRow(shell: ShellProcess, lines: LastLines, figures: Figures): ShellRow {
+export interface RowParts {
+  readonly lines: LastLines;
+  readonly figures: Figures;
+  readonly waiting: Waiting;
+}
+
+export function shellRow(shell: ShellProcess, { lines, figures, waiting }: RowParts): ShellRow {
   const { meta } = shell.started;
   const { outcome, status } = shell;
   const { bytes, printedAt, line } = lines.of(shell);
   const row = {
     id: shell.id,
+    machine: null,
     kind: meta.isSessionBash ? ("session" as const) : ("command" as const),
     name: meta.name ?? null,
+    description: meta.description ?? null,
+    agent: meta.agent ?? null,
     session: meta.session,
     scope: shell.scope,
     command: meta.isSessionBash ? "" : shell.command.slice(0, UI_COMMAND_MAX_CHARS),
@@ -142,6 +159,7 @@ export function shellRow(shell: ShellProcess, lines: LastLines, figures: Figures
     last_line: line,
     durable: shell.durable,
     sandbox: shell.confinement?.driver === "bubblewrap" ? shell.confinement.profile : null,
+    waiting: shell.terminal ? (outcome ? ("no" as const) : waiting) : null,
     processes: outcome ? 0 : figures.processes,
     cpu_percent: outcome ? 0 : figures.cpuPercent,
     memory_bytes: outcome ? 0 : figures.memoryBytes,
@@ -152,6 +170,8 @@ export function shellRow(shell: ShellProcess, lines: LastLines, figures: Figures
 
 function attentionOf(row: Omit<ShellRow, "attention">): Attention {
   if (row.ended !== null) return ["completed", "killed"].includes(row.status) ? "done" : "failed";
+  // Only a person may type a secret.
+  if (row.waiting === "secret") return "you";
   // A session waits for its next command most of the time.
   if (row.kind === "session") return "running";
   const quietMs = wallMs() - (row.printed_at ?? row.created_at);

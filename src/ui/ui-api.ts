@@ -1,33 +1,28 @@
 // The requests of the page, all under /api/. The server has checked token, Host and Origin before. Requests that act
-// (kill, answer, forget) need --control.
+// (kill, type, answer, forget) need --control. Shells of remote machines have the same requests (machine-shells.ts).
 //
 //   GET  /api/shells                    every shell                       GET  /api/approvals      every request
 //   GET  /api/shells/ID/output          its output, as events             POST /api/approvals/ID   answer it
 //   GET  /api/shells/ID/search?q=RE     lines that match                  GET  /api/remembered     remembered answers
 //   GET  /api/shells/ID/processes       what its processes do             POST /api/remembered/ID/forget
-//   POST /api/shells/ID/kill            end it                            GET  /api/events         changes, as events
-//   GET  /api/server                    what this server allows
+//   GET  /api/shells/ID/screen          the screen of its terminal, as events
+//   POST /api/shells/ID/type            types into its terminal           GET  /api/events         changes, as events
+//   POST /api/shells/ID/kill            end it                            GET  /api/server         what this server allows
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApprovalInbox } from "../approvals/approval-inbox.ts";
-import { readStat } from "../engine/process-table.ts";
-import { namedReport } from "../execution/leftovers.ts";
-import type { ShellProcess } from "../shell/shell-process.ts";
-import type { ShellManager } from "../shell-manager.ts";
 import { NacreError } from "../support/errors.ts";
-import { UI_BODY_MAX_BYTES, UI_SEARCH_LINES_COUNT } from "../support/limits.ts";
+import { UI_BODY_MAX_BYTES, UI_STREAMS_MAX_COUNT } from "../support/limits.ts";
 import type { RememberWish } from "../tool/context.ts";
 import { EventStream } from "./event-stream.ts";
+import type { MachineShells } from "./machine-shells.ts";
 import { SECURITY_HEADERS } from "./page-files.ts";
-import { pageOutput } from "./page-output.ts";
-import type { Sanitize } from "./shell-rows.ts";
+import type { PageEnd, PageSink } from "./shell-source.ts";
 import type { UiFeed } from "./ui-feed.ts";
 
 export interface UiApiOptions {
-  readonly manager: ShellManager;
+  readonly shells: MachineShells;
   readonly inbox: ApprovalInbox;
   readonly feed: UiFeed;
-  /** Hides secrets. */
-  readonly redactText: Sanitize;
   /** Whether requests may act. */
   readonly control: boolean;
   readonly version: string;
@@ -54,17 +49,23 @@ const STREAMS = Symbol("streams");
 export class UiApi {
   readonly #options: UiApiOptions;
   readonly #routes: readonly Route[];
+  #streamCount = 0;
 
   constructor(options: UiApiOptions) {
     this.#options = options;
     const { feed, inbox, control, version } = options;
     this.#routes = [
       route("GET", "server", () => ({ control, version })),
-      route("GET", "shells", () => ({ shells: feed.state().shells })),
+      route("GET", "shells", () => {
+        const { shells, machines } = feed.state();
+        return { shells, machines };
+      }),
       route("GET", "shells/:id/output", (request) => this.#sendOutput(request)),
       route("GET", "shells/:id/search", (request) => this.#search(request)),
       route("GET", "shells/:id/processes", ({ id }) => this.#processes(id)),
+      route("GET", "shells/:id/screen", (request) => this.#sendScreen(request)),
       route("POST", "shells/:id/kill", ({ id }) => this.#kill(id)),
+      route("POST", "shells/:id/type", (request) => this.#type(request)),
       route("GET", "approvals", () => inbox.list()),
       route("POST", "approvals/:id", (request) => this.#answer(request)),
       route("GET", "remembered", () => inbox.remembered()),
@@ -92,7 +93,7 @@ export class UiApi {
     try {
       const [, id = ""] = match.path.exec(url.pathname) ?? [];
       const body = match.method === "POST" ? await readBody(request) : undefined;
-      const result = await match.run({ id: decodeURIComponent(id), url, body, response });
+      const result = await match.run({ id: decoded(id), url, body, response });
       if (result !== STREAMS) sendJson(response, 200, result);
     } catch (error) {
       if (response.headersSent) response.destroy();
@@ -100,39 +101,36 @@ export class UiApi {
     }
   }
 
-  #shell(id: string): ShellProcess {
-    const shell = this.#options.manager.getShell(id);
-    if (shell) return shell;
-    throw new NacreError("shell_not_found", `Shell not found: ${id}. It may have been cleaned up.`);
-  }
-
   async #search({ id, url }: ApiRequest): Promise<unknown> {
-    const query = url.searchParams.get("q") ?? "";
     const stream = url.searchParams.get("stream");
-    const result = await this.#shell(id).search(query === "" ? undefined : query, {
-      maxLines: UI_SEARCH_LINES_COUNT,
+    const machine = this.#options.shells.find(id);
+    return await machine.source.search(machine.id, {
+      pattern: url.searchParams.get("q") ?? "",
       ...(stream === "stdout" || stream === "stderr" ? { stream } : {}),
     });
-    const lines = result.lines.map((line) => ({ ...line, text: this.#options.redactText(line.text) }));
-    return { ...result, lines };
   }
 
   async #processes(id: string): Promise<unknown> {
-    const diagnosis = await this.#shell(id).why();
-    const processes = diagnosis.processes.map((one) => ({
-      ...one,
-      command: this.#options.redactText(one.command),
-      parent: readStat(one.pid)?.parent ?? 0,
-    }));
-    return { ...diagnosis, processes };
+    const machine = this.#options.shells.find(id);
+    return await machine.source.processes(machine.id);
   }
 
   async #kill(id: string): Promise<unknown> {
-    const shell = this.#shell(id);
-    const wasRunning = shell.isRunning;
-    const report = await shell.kill({ by: "the page" });
+    const machine = this.#options.shells.find(id);
+    const report = await machine.source.kill(machine.id);
     await this.#options.feed.refresh();
-    return { id, status: shell.status, was_running: wasRunning, ...namedReport(report, shell) };
+    return report;
+  }
+
+  async #type({ id, body }: ApiRequest): Promise<unknown> {
+    const { text, keys }: { text?: unknown; keys?: unknown } = Object(body);
+    const isInput =
+      (text === undefined || typeof text === "string") &&
+      (keys === undefined || (Array.isArray(keys) && keys.every((key) => typeof key === "string")));
+    if (!isInput)
+      throw new NacreError("invalid_input", "text must be a string, and keys a list of names of keys.");
+    const machine = this.#options.shells.find(id);
+    return await machine.source.type(machine.id, { text, keys });
   }
 
   async #answer({ id, body }: ApiRequest): Promise<unknown> {
@@ -149,20 +147,55 @@ export class UiApi {
     return entry;
   }
 
-  #sendEvents({ response }: ApiRequest): typeof STREAMS {
+  /** Limits the number of streams: each takes memory while it is open. */
+  #openStream(response: ServerResponse): EventStream {
+    if (this.#streamCount >= UI_STREAMS_MAX_COUNT)
+      throw new NacreError(
+        "limit_reached",
+        `${UI_STREAMS_MAX_COUNT} streams are open. Close other tabs of this page.`,
+      );
+    this.#streamCount += 1;
     const stream = new EventStream(response, this.#options.signal);
+    stream.onEnd(() => {
+      this.#streamCount -= 1;
+    });
+    return stream;
+  }
+
+  #sendEvents({ response }: ApiRequest): typeof STREAMS {
+    const stream = this.#openStream(response);
     const unsubscribe = this.#options.feed.subscribe((change) => stream.send("change", change));
     stream.onEnd(unsubscribe);
     return STREAMS;
   }
 
   async #sendOutput({ id, response }: ApiRequest): Promise<typeof STREAMS> {
-    const shell = this.#shell(id);
-    const stream = new EventStream(response, this.#options.signal);
-    for await (const chunks of pageOutput(shell, this.#options.redactText, stream.ended))
-      stream.send("output", chunks);
-    stream.send("end", { status: shell.status, exit_code: shell.exitCode });
-    stream.close();
+    const machine = this.#options.shells.find(id);
+    return await this.#sendPieces(response, "output", (sink) => machine.source.output(machine.id, sink));
+  }
+
+  async #sendScreen({ id, response }: ApiRequest): Promise<typeof STREAMS> {
+    const machine = this.#options.shells.find(id);
+    return await this.#sendPieces(response, "screen", (sink) => machine.source.screen(machine.id, sink));
+  }
+
+  /** Opens the stream with the first piece, so that an earlier failure can still be an ordinary error response. */
+  async #sendPieces(
+    response: ServerResponse,
+    event: string,
+    follow: (sink: PageSink<unknown>) => Promise<PageEnd>,
+  ): Promise<typeof STREAMS> {
+    const closed = new AbortController();
+    response.once("close", () => closed.abort());
+    let stream: EventStream | undefined;
+    const open = () => {
+      stream ??= this.#openStream(response);
+      return stream;
+    };
+    const end = await follow({ signal: closed.signal, send: (piece) => open().send(event, piece) });
+    if (closed.signal.aborted) return STREAMS;
+    open().send("end", end);
+    open().close();
     return STREAMS;
   }
 }
@@ -177,10 +210,18 @@ function route(method: Route["method"], path: string, run: Route["run"]): Route 
   return { method, path: new RegExp(`^/api/${path.replace(":id", "([^/]+)")}$`), run };
 }
 
-const READ_ONLY =
-  "This page is read-only. To answer approvals and to end shells from the page, start it with: nacre ui --control";
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new NacreError("invalid_input", `The address contains ${part}, which is not valid.`);
+  }
+}
 
-/** Reads a JSON body. Refuses other content types, which a form of another page could send. */
+const READ_ONLY =
+  "This page is read-only. To answer approvals, to end shells and to type from the page, start it with: nacre ui --control";
+
+/** Reads a JSON body. Refuses other content types: a form on another site could send those. */
 async function readBody(request: IncomingMessage): Promise<unknown> {
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? ""))
     throw new NacreError("invalid_input", "Send the body as application/json.");
@@ -204,6 +245,9 @@ const STATUSES: Readonly<Record<string, number>> = {
   swept: 410,
   conflict: 409,
   approval_expired: 410,
+  unavailable: 503,
+  limit_reached: 503,
+  remote_lost: 503,
 };
 
 function problemOf(error: unknown): [number, unknown] {

@@ -104,7 +104,7 @@ describe("without a person to ask", () => {
 });
 
 describe("a waiting call", () => {
-  test("goes on after an answer from elsewhere, and its callback learns that", async () => {
+  test("continues after an answer from elsewhere, and its callback is notified", async () => {
     const base = directory();
     const { approve, asked } = silent();
     await using kit = await kitIn(base, { approve });

@@ -1,5 +1,5 @@
 // Files are short enough to read in one sitting.
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
@@ -40,4 +40,28 @@ test(`half of the source files have at most ${SOURCE_MEDIAN_MAX_LINES} lines`, (
   const sizes = filesIn("src").map(({ lines }) => lines);
   sizes.sort((one, other) => one - other);
   expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(SOURCE_MEDIAN_MAX_LINES);
+});
+
+const README_MAX_LINES = 30;
+
+test(`the pages of folders have at most ${README_MAX_LINES} lines, and the large folders have one`, () => {
+  const sizes = ["engine", "session", "policy"].map((folder) => {
+    const lines = readFileSync(`${root}/src/${folder}/README.md`, "utf8").split("\n").length - 1;
+    return { file: `src/${folder}/README.md`, lines };
+  });
+  expect(sizes.filter(({ lines }) => lines > README_MAX_LINES)).toEqual([]);
+});
+
+/** Folders of src that the diagram of a page does not name. */
+function missingIn(page: string): string[] {
+  const diagram = /```mermaid[\s\S]*?\n```\n+.*/.exec(page)?.[0] ?? "";
+  return readdirSync(`${root}/src`).filter(
+    (name) => existsSync(`${root}/src/${name}/.`) && !new RegExp(`\\b${name}\\b`).test(diagram),
+  );
+}
+
+test("the diagram in ARCHITECTURE.md names every folder", () => {
+  const page = readFileSync(`${root}/ARCHITECTURE.md`, "utf8");
+  expect(missingIn(page)).toEqual([]);
+  expect(missingIn(page.replaceAll("terminal", "")).sort()).toEqual(["terminal"]);
 });

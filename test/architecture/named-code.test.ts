@@ -25,7 +25,9 @@ function missingIn(page: string, text: string): string[] {
       ? [root, join(root, "src"), folder].some((at) => existsSync(join(at, path)))
       : basenames.has(path) || existsSync(join(root, path));
   const names = [...text.matchAll(/`([A-Z]\w+(?:\.#?\w+)?|[a-z]+[A-Z]\w+)`/g)].map(([, name = ""]) => name);
+  // `NAME.md` looks like a member of a class.
   const isDeclared = (name: string) =>
+    existsSync(join(root, name)) ||
     name.split(".").every((part) => new RegExp(`(?<![\\w$])${part}(?!\\w)`).test(sources));
   return [...paths.filter((path) => !isFile(path)), ...names.filter((name) => !isDeclared(name))];
 }

@@ -1,9 +1,21 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { useCli } from "./run-nacre.ts";
 
 const { nacre, dir } = useCli();
+
+const PROGRAM = join(import.meta.dirname, "../../dist/cli/main.js");
+
+/** Runs nacre in a process of its own. */
+function nacreProcess(...args: string[]): Promise<{ readonly code: number; readonly stderr: string }> {
+  return new Promise((resolve) =>
+    execFile(process.execPath, [PROGRAM, ...args], (error, _stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stderr }),
+    ),
+  );
+}
 
 const COMMAND = ["--cwd", "work", "find . -delete"] as const;
 
@@ -62,6 +74,36 @@ test("an unknown or answered request fails and says why", async () => {
   expect(late.code).toBe(1);
   expect(JSON.parse(late.stdout)).toMatchObject({ error_code: "conflict" });
   expect(late.stderr).toMatch(/was approved by nacre approve at /);
+});
+
+test("of several processes that answer at once one wins, and the command follows it", async () => {
+  const verbs = ["approve", "deny", "deny", "approve"];
+  for (let round = 0; round < 3; round++) {
+    const file = plant();
+    const { approval_id: id } = JSON.parse((await nacre("run", "--json", ...COMMAND)).stdout);
+    const answers = await Promise.all(verbs.map((verb) => nacreProcess(verb, id)));
+    expect(answers.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
+    const winner = verbs[answers.findIndex(({ code }) => code === 0)];
+    for (const { stderr } of answers.filter(({ code }) => code === 1))
+      expect(stderr).toContain(
+        winner === "approve" ? "was approved by nacre approve" : "was denied by nacre deny",
+      );
+    expect((await nacre("run", ...COMMAND)).code).toBe(winner === "approve" ? 0 : 3);
+    expect(existsSync(file)).toBe(winner === "deny");
+  }
+});
+
+test("an expired request cannot be answered, and says when it expired", async () => {
+  plant();
+  const { approval_id: id } = JSON.parse((await nacre("run", "--json", ...COMMAND)).stdout);
+  const file = join(process.env["NACRE_HOME"] ?? "", "approvals", `${id}.json`);
+  const record = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...record, deadline: "2020-01-01T00:00:00.000Z" }));
+  for (const verb of ["approve", "deny"]) {
+    const late = await nacre(verb, id);
+    expect(late.code).toBe(3);
+    expect(late.stderr).toContain(`Approval ${id} expired at 2020-01-01T00:00:00.000Z`);
+  }
 });
 
 test("an answer is remembered, listed and forgotten", async () => {

@@ -4,7 +4,7 @@ import { useCli } from "./run-nacre.ts";
 const { nacre, dir } = useCli();
 
 test("--version prints a version", async () => {
-  expect(await nacre("--version")).toMatchObject({ code: 0, stdout: "0.1.0\n" });
+  expect(await nacre("--version")).toMatchObject({ code: 0, stdout: "0.2.0\n" });
 });
 
 test("--help lists the commands", async () => {

@@ -31,6 +31,7 @@ test("each layer wins over the one before it, and config names the origin", asyn
     network: { value: "none", origin: "default" },
     shellProfile: { value: "none", origin: "default" },
     with: { value: [], origin: "default" },
+    remotes: { value: [], origin: "default" },
   });
   write(
     userFile(),
@@ -54,6 +55,7 @@ test("the file of a workspace can only tighten", async () => {
     network: { value: "none", origin: "default" },
     shellProfile: { value: "none", origin: "default" },
     with: { value: [], origin: "default" },
+    remotes: { value: [], origin: "default" },
   });
   expect((await settings("--policy", "off")).policy).toEqual({ value: "standard", origin: workspaceFile() });
 });
@@ -101,6 +103,16 @@ test("the setting with adds tools to tools and mcp, and a workspace can only rem
   expect((await nacre("tools")).stderr).toContain(
     'The variable NACRE_WITH is "files, nothing": each value must be one of files, terminals, preview.',
   );
+});
+
+test("the setting remotes is a list of addresses, and a workspace cannot add one", async () => {
+  write(userFile(), '{ "remotes": ["ssh://build"] }');
+  expect((await settings()).remotes).toEqual({ value: ["ssh://build"], origin: userFile() });
+  write(workspaceFile(), '{ "remotes": ["command:[\\"evil\\"]"] }');
+  expect((await settings()).remotes).toEqual({ value: [], origin: workspaceFile() });
+  write(workspaceFile(), "{}");
+  vi.stubEnv("NACRE_REMOTES", 'docker://box command:["a","b"]');
+  expect((await settings()).remotes.value).toEqual(["docker://box", 'command:["a","b"]']);
 });
 
 test.each([

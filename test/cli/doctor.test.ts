@@ -20,6 +20,7 @@ test("checks everything nacre needs, and exits with 0 if commands run", async ()
     "reaper",
     "cgroup",
     "bubblewrap",
+    "previews",
     "inotify",
   ]) {
     expect(stdout).toMatch(new RegExp(`^(ok|limited) +${name} +\\S`, "m"));

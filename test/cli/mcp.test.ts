@@ -16,7 +16,7 @@ test("nacre mcp serves the tools on its streams and exits when the client discon
   const served = runCli(["mcp", "--policy", "off", "--scope", "team", "--on-timeout", "kill"], io);
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(new StreamTransport(stdout, stdin));
-  expect(client.getServerVersion()).toMatchObject({ name: "nacre", version: "0.1.0" });
+  expect(client.getServerVersion()).toMatchObject({ name: "nacre", version: "0.2.0" });
   const result = await client.callTool({ name: "Bash", arguments: { command: "pwd" } });
   expect(textOf(result)).toBe(`${dir()}\n`);
   await client.close();

@@ -10,7 +10,7 @@ import { useCli } from "../cli/run-nacre.ts";
 import { noSandbox } from "../fixtures/sandboxes.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { blocks, type Inline, inlines } from "./pages.ts";
-import { readersEnvironment, type } from "./reader.ts";
+import { READER_MAX_MS, readersEnvironment, type } from "./reader.ts";
 
 const { dir } = useCli();
 
@@ -84,7 +84,7 @@ const all = [...shown, ...inlines].filter(({ text }) => /^nacre [a-z]/.test(text
 const servers = all.filter(({ text }) => text.includes(" --http "));
 const pages = all.filter(({ text }) => text.startsWith("nacre ui"));
 
-test("every command in blocks, sentences and tables succeeds", ({ skip }) => {
+test("every command in blocks, sentences and tables succeeds", { timeout: READER_MAX_MS }, ({ skip }) => {
   skip(noSandbox !== undefined && all.some(needsSandbox), noSandbox);
   const rule = { id: "no-touch", verdict: "deny", program: "touch", matches: "touch x" };
   writeFileSync(join(dir(), "rules.json"), JSON.stringify({ version: 1, rules: [rule] }));

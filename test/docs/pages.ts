@@ -8,7 +8,8 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const PAGES = [
   "README.md",
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
+    // docs/api is generated from the comments.
+    .filter((name) => name.endsWith(".md") && !name.startsWith("api/"))
     .map((name) => join("docs", name)),
 ];
 

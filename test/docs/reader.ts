@@ -5,6 +5,9 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { program } from "../mcp/mcp-clients.ts";
 
+/** A ceiling against hangs: the pages show many commands, and each starts a program. */
+export const READER_MAX_MS = 300_000;
+
 export interface Seen {
   readonly output: string;
   readonly code: number;
@@ -17,7 +20,7 @@ export function type(dir: string, commands: readonly string[]): Seen[] {
   const { stdout } = spawnSync("bash", ["--norc", "-c", script], {
     cwd: dir,
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: READER_MAX_MS,
     input: "",
     env: readersEnvironment(dir),
   });

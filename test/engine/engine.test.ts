@@ -123,7 +123,7 @@ describe("starting", () => {
     expect(await shell.ended).toMatchObject({ code: 3 });
   });
 
-  test("goes on after the keeper was killed", async () => {
+  test("still starts shells after the keeper was killed", async () => {
     const { start, root } = hostOf();
     const first = await start("while [[ ! -e go ]]; do sleep 0.01; done; exit 4");
     process.kill(keeperPid(root.path), "SIGKILL");

@@ -14,7 +14,7 @@ function executable(path: string): string {
 }
 
 describe("a chosen shell", () => {
-  test("is taken as it is", () => {
+  test("is used without a search", () => {
     const bash = executable(join(directory(), "my bash"));
     expect(findBash(bash, undefined)).toBe(bash);
   });

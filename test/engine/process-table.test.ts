@@ -55,7 +55,7 @@ test("a name with parentheses, spaces and digits does not shift the fields", asy
   });
 });
 
-test("an unused PID is gone in every respect", () => {
+test("every query about an unused PID reports that there is no process", () => {
   expect(readStat(UNUSED_PID)).toBeUndefined();
   expect(lockLimit(UNUSED_PID)).toBeUndefined();
   expect(environmentOf(UNUSED_PID)).toEqual([]);

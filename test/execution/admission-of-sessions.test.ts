@@ -50,7 +50,7 @@ describe("a function that a session has defined", () => {
     expect(existsSync(join(kit.manager.root.path, "..", "ran"))).toBe(false);
   });
 
-  test("is gone for the policy when the session has started anew", async () => {
+  test("no longer counts after the session has started a new bash", async () => {
     await using kit = await kitWith();
     await kit.session().run("cd() { :; }");
     await kit.session().restart();

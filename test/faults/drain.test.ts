@@ -120,7 +120,7 @@ test("a logger asleep in a write has not drained its pipe: the end waits until i
   expect(readEndRecord(record).exit).toMatchObject({ code: 5, unsure: false });
 });
 
-test("a logger that cannot go on is not waited for without end, and the record says so", async () => {
+test("the wait for a stopped logger has a limit, and the record says that it was reached", async () => {
   const { keeper, logger, record } = await onSlowDisk("head -c 100000 /dev/zero; exit 5");
   // It is stopped as well: woken once, it is still stuck.
   process.kill(logger, "SIGSTOP");

@@ -28,7 +28,7 @@ test("a durable shell may live for 24 hours, if nothing else is said", async () 
   expect(readMeta(files.files(plain.id).meta)?.deadlineMs).toBeNull();
 });
 
-test("the deadline of a durable shell is kept when its host is dead, and its neighbour lives on", async () => {
+test("the deadline of a durable shell ends it after its host died, and another shell keeps running", async () => {
   await Promise.all(
     (["auto", "best-effort"] as const).map(async (containment) => {
       const root = durables.root();

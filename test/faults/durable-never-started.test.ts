@@ -133,7 +133,7 @@ test("the waiting slots and the keeper of a host that lives are left alone", asy
   expect(await host.wait(id)).toMatchObject({ exitCode: 3 });
 });
 
-test("a durable shell goes on when the directory of its dead keeper is cleared away after it", async () => {
+test("a durable shell keeps running when the directory of its dead keeper is removed", async () => {
   const root = durables.root();
   const go = join(shells.directory(), "go");
   const host = await durables.host(root);

@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { describeBinary } from "../../src/text/binary.ts";
@@ -11,25 +13,41 @@ const DRIP = fileURLToPath(new URL("../fixtures/bin/drip.sh", import.meta.url));
 // Characters of one to four bytes, one made of two code points, and one of several joined by U+200D.
 const TEXT = "aé€𝄞 naïve e\u0301 日本語 👩‍👩‍👧 ok\n";
 
+/** Lets the command print one byte after another, and returns when each has been stored. `afterByte` follows each. */
+async function drip(file: string, lines: PassThrough, afterByte: () => void | Promise<void>): Promise<void> {
+  for (let count = 1; count <= Buffer.byteLength(TEXT); count++) {
+    lines.write("\n");
+    await eventually(() => expect(statSync(file).size).toBe(count));
+    await afterByte();
+  }
+}
+
 test("text that arrives one byte at a time is exact for a live reader", async () => {
-  const shell = await manager().createShell({ command: `${DRIP} '${TEXT}'`, workingDir: "/" });
+  const stdin = new PassThrough();
+  const shell = await manager().createShell({ command: `${DRIP} '${TEXT}'`, workingDir: "/", stdin });
   const pieces: string[] = [];
-  for await (const { text } of shell.output()) pieces.push(text);
+  const reading = (async () => {
+    for await (const { text } of shell.output()) pieces.push(text);
+  })();
+  const file = shell.outputFiles.stdout;
+  await drip(file, stdin, async () => {
+    const whole = new StringDecoder("utf8").write(readFileSync(file));
+    await eventually(() => expect(pieces.join("")).toBe(whole));
+  });
+  await reading;
   expect(pieces.join("")).toBe(TEXT);
-  expect(pieces.length).toBeGreaterThan(5);
 });
 
 test("text that arrives one byte at a time is exact for a reader that polls", async () => {
-  const shell = await manager().createShell({ command: `${DRIP} '${TEXT}' >&2`, workingDir: "/" });
+  const stdin = new PassThrough();
+  const shell = await manager().createShell({ command: `${DRIP} '${TEXT}' >&2`, workingDir: "/", stdin });
   const pieces: string[] = [];
-  await eventually(() => {
-    const ended = !shell.isRunning;
-    const piece = shell.getNewOutput();
-    if (piece !== "") pieces.push(piece.replace(/^\[stderr\]\n/, ""));
-    expect(ended && piece === "").toBe(true);
-  });
+  const poll = () => pieces.push(shell.getNewOutput().replace(/^\[stderr\]\n/, ""));
+  await drip(shell.outputFiles.stderr ?? "", stdin, () => void poll());
+  await shell.wait(20_000);
+  poll();
   expect(pieces.join("")).toBe(TEXT);
-  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces.filter((piece) => piece !== "").length).toBeGreaterThan(5);
 });
 
 test("a line with characters in pieces is found as a line", async () => {

@@ -55,7 +55,7 @@ test.each([
   expect(readEndRecord(shell.started.files.record).exit).toMatchObject({ code: exitCode });
 });
 
-test("a child that dies of a signal gives its code, not its signal, to a command that goes on", async () => {
+test("a command that continues after a child died of a signal sees 128 + the signal as its exit code", async () => {
   const shell = await run(manager(), "bash -c 'kill -9 $$'; echo code=$?; exit 5");
   expect(shell).toMatchObject({ exitCode: 5, signal: null });
   expect(shell.getAllOutput()).toContain("code=137\n");

@@ -22,7 +22,7 @@ async function runTimed(shells: ShellManager, command: string) {
   return { shell, stdout, lateMs: back - Number(stderr) * 1000 };
 }
 
-const TURNS = isLong ? 150 : 40;
+const TURNS = isLong ? 150 : 20;
 /** Against a hang: the leftovers sleep for a day. */
 const CEILING_MS = 20_000;
 
@@ -53,7 +53,7 @@ test("`sleep & echo hi` is back at once with all of `hi`, each time, and names w
 });
 
 for (const { size, bytes, turns } of [
-  { size: "200 kB", bytes: 200_000, turns: isLong ? 40 : 10 },
+  { size: "200 kB", bytes: 200_000, turns: isLong ? 40 : 5 },
   { size: "5 MB", bytes: 5_000_000, turns: isLong ? 8 : 3 },
 ]) {
   test(`${size} printed just before the end are complete while a leftover holds the pipe`, async () => {

@@ -98,7 +98,7 @@ for (const containment of ["auto", "best-effort"] as const) {
   );
 }
 
-test("a durable shell goes on, and its deadline is kept", async () => {
+test("a durable shell keeps running until its deadline", async () => {
   // Side by side: they spend it waiting.
   await Promise.all((["auto", "best-effort"] as const).map(outlive));
 });
@@ -158,10 +158,10 @@ test("the death of the keeper and its whole group leaves the deputy, which does 
   });
 });
 
-const ROUNDS = isLong ? 200 : 12;
+const ROUNDS = isLong ? 200 : 6;
 
 test(`of ${ROUNDS} hosts killed with their keepers at random moments no process is left`, {
-  timeout: ROUNDS * 5_000,
+  timeout: Math.max(120_000, ROUNDS * 5_000),
 }, async () => {
   // A few at a time: they spend it waiting.
   for (let done = 0; done < ROUNDS; done += 4) {

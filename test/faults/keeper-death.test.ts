@@ -161,7 +161,7 @@ for (const { when, program } of [
   });
 }
 
-test("a keeper that was killed many times in a row is there again for the next command", async () => {
+test("after many kills in a row, the keeper starts again for the next command", async () => {
   const shells = manager({ poolSize: 0 });
   await run(shells, "true");
   for (let deaths = 0; deaths < 5; deaths++) await replaceKeeper(shells.root.path);

@@ -19,7 +19,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const { manager, run, directory } = useShells();
 const bareKeeper = useBareKeepers(directory);
 
-const STARTS = isLong ? 50_000 : 500;
+const STARTS = isLong ? 50_000 : 250;
 // The job table that bash keeps by default would take 300 bytes for each job.
 const GROWTH_MAX_KIB = isLong ? 512 : 80;
 

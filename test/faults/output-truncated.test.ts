@@ -46,7 +46,7 @@ describe("a session's output file", () => {
     await expectNoTrouble(place);
   });
 
-  test("truncated by the command, which goes on and prints more than was there before", async () => {
+  test("truncated by the command, which then prints more than the file contained before", async () => {
     const place = openSession(shells);
     const { stdout, stderr } = await files(place);
     const both = [stdout, stderr].map((file) => truncating(file, "before")).join("; ");

@@ -82,7 +82,7 @@ test("a logger that is stopped again and again costs time once, and its output d
   expect(await place.run("echo d")).toMatchObject({ exitCode: 0, out: "d\n", notes: [] });
 });
 
-test("a shim that is killed ends its bash; the session goes on", async () => {
+test("a killed shim ends its bash; the session continues with a new one", async () => {
   const place = openSession(shells);
   await place.run("x=kept");
   const { shim, bash } = await pids(place);

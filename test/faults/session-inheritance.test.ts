@@ -71,7 +71,7 @@ describe("a background shell", () => {
     expect((await read(shell, { wait_for: "exit" })).notes).toContainEqual(NAMED);
   });
 
-  test("of a session whose bash is stopped starts after a while, and says what it has not got", async () => {
+  test("of a session whose bash is stopped starts after a while, and names the missing state", async () => {
     const place = openSession(shells);
     await place.run("export V=old");
     const pid = await pidOf(place);

@@ -9,7 +9,7 @@ import { useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();
 
-const COMMANDS = isLong ? 10_000 : 600;
+const COMMANDS = isLong ? 10_000 : 300;
 // The heap settles after some hundred commands: 2,400 grow no more than 600.
 const RSS_GROWTH_MAX_BYTES = 28 * 1024 ** 2;
 

@@ -105,7 +105,7 @@ test("a command that removes the state directory itself keeps its output and exi
   expect((await call("bash", { command: "echo next" })).output).toBe("next\n");
 });
 
-test("a session whose bash dies after its saved state was removed says that nothing could be kept, and goes on", async () => {
+test("a session whose bash dies after its saved state was removed reports the loss, and continues", async () => {
   const { bash, manager } = tools();
   await bash("v=lost");
   const ended = await bash(`${removing(manager.root.path)}; echo last; kill -9 $$`);

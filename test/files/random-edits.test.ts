@@ -7,7 +7,7 @@ import { useFileTools } from "../fixtures/file-tools.ts";
 import { isLong } from "../fixtures/long.ts";
 
 const { kit, path } = useFileTools();
-const ON_DISK = isLong ? 2_000 : 80;
+const ON_DISK = isLong ? 2_000 : 40;
 
 /** A small generator, so that a failure can be repeated. */
 function randomFrom(seed: number): (below: number) => number {

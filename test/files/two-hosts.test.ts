@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { thisProcess } from "../../src/engine/process-table.ts";
 import { useFileTools } from "../fixtures/file-tools.ts";
 import { useFilesHosts } from "../fixtures/files-host.ts";
 import { isLong } from "../fixtures/long.ts";
@@ -9,7 +10,7 @@ import { isLong } from "../fixtures/long.ts";
 const world = useFileTools();
 const host = useFilesHosts();
 const { kit, path } = world;
-const KILLS = isLong ? 500 : 8;
+const KILLS = isLong ? 500 : 4;
 
 test("8 writers in two processes lose no update; each stale one sees what changed", async () => {
   const other = await host(world.work(), join(world.work(), "../state"));
@@ -100,4 +101,19 @@ test("the temporary file of a dead host is removed at the next start, and nothin
   await world.open();
   expect(readdirSync(world.work()).sort()).toEqual([".nacre-write-0123456789abcde0", "a", "kept", "link"]);
   expect(readdirSync(unfinished)).toEqual([]);
+});
+
+test("the locks of dead hosts are removed at the next start, and those of live ones stay", async () => {
+  const other = await host(world.work(), join(world.work(), "../state"));
+  await other.call("Write", { file_path: "a", content: "a" });
+  const locks = join(world.work(), "../state/files/locks");
+  const { pid, startTime } = thisProcess();
+  symlinkSync("999999999-1", join(locks, "a".repeat(64)));
+  // A host that was killed while it removed the lock of another dead host.
+  symlinkSync("999999999-1", join(locks, "b".repeat(64)));
+  symlinkSync("999999998-1", join(locks, `${"b".repeat(64)}.stale`));
+  symlinkSync(`${pid}-${startTime}`, join(locks, "c".repeat(64)));
+  await other.kill();
+  await world.open();
+  expect(readdirSync(locks)).toEqual(["c".repeat(64)]);
 });

@@ -95,7 +95,7 @@ describe("a command that takes longer than its client waits", () => {
     },
   );
 
-  test("goes on in the background without a deadline if it has no timeout", async () => {
+  test("continues in the background without a deadline if it has no timeout", async () => {
     const { mark, command } = endless();
     const stateRoot = mcp.directory();
     const { call } = await mcp.inProcess({ stateRoot, returnAfterMs: 300 });

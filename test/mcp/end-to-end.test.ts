@@ -143,7 +143,7 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
   });
 
   test("many concurrent calls, each with its own answer", async () => {
-    const count = isLong || (transport === "stdio" && era === "modern") ? 200 : 40;
+    const count = isLong || (transport === "stdio" && era === "modern") ? 200 : 20;
     const numbers = Array.from({ length: count }, (_, i) => i);
     const results = await Promise.all(numbers.map((i) => use.run(client, `echo ${i}; (exit ${i})`)));
     expect(results.map((result) => dataOf(result)["output"])).toEqual(numbers.map((i) => `${i}\n`));

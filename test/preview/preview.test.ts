@@ -65,6 +65,18 @@ describeSandboxed("a preview", () => {
     expect(result).toMatchObject({ created: ["src/n"], changed: ["src/b.txt"], deleted: ["src/deep"] });
   });
 
+  test("a directory in a replaced one is replaced, too", async () => {
+    populate();
+    const { created, changed, deleted, previewId } = await kit().preview("rm -rf src; mkdir -p src/deep/new");
+    expect({ created, deleted }).toEqual({
+      created: ["src/deep/new"],
+      deleted: ["src/b.txt", "src/deep/c.txt"],
+    });
+    expect(changed).toEqual([]);
+    await kit().previews.commit(previewId);
+    expect(existsSync(path("src/deep/c.txt"))).toBe(false);
+  });
+
   test("a file that is only opened for writing, or linked to, is no change", async () => {
     populate();
     expect(await kit().preview(": >>a.txt; ln a.txt second")).toMatchObject({

@@ -63,6 +63,20 @@ test("too little space is refused with both sizes", () => {
 });
 
 test.each([
+  ["free 0", 0],
+  ["free 7", 7 * 1024],
+  ["free", undefined],
+  ["free -", undefined],
+  ["free -5", undefined],
+])("%j of df means %s bytes", (line, bytes) => {
+  expect(facts(line).freeBytes).toBe(bytes);
+});
+
+test("a full disk is refused", () => {
+  expect(() => checkSpace("u", facts("base /b", "free 0"), 1)).toThrow(/\/b has 0 MB of free space/);
+});
+
+test.each([
   ["v20.18.9", false],
   ["v20.19.0", true],
   ["v18.20.0", false],
@@ -98,6 +112,7 @@ const BASIC = [
   "rmdir",
   "chmod",
   "df",
+  "ls",
   "stat",
   "rm",
   "mv",
@@ -135,14 +150,17 @@ test("a state root that cannot be used is refused before the greeting", async ()
   await expect(createToolkit({ remote: place.url })).rejects.toThrow(/state directory .* cannot be used/);
 });
 
-test("a missing client program is named with its package", async () => {
-  const path = process.env["PATH"];
-  try {
-    process.env["PATH"] = "/nowhere";
-    await expect(createToolkit({ remote: "docker://box" })).rejects.toThrow(
-      /docker was not found on PATH.*apt-get install docker.io/s,
-    );
-  } finally {
-    process.env["PATH"] = path;
-  }
-});
+test.each(["/nonexistent/bin", "/etc/passwd"])(
+  "a client program that is missing in PATH=%s is named with its package",
+  async (directory) => {
+    const path = process.env["PATH"];
+    try {
+      process.env["PATH"] = directory;
+      await expect(createToolkit({ remote: "docker://box" })).rejects.toThrow(
+        /docker was not found on PATH.*apt-get install docker.io/s,
+      );
+    } finally {
+      process.env["PATH"] = path;
+    }
+  },
+);

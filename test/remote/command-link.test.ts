@@ -33,6 +33,11 @@ remoteContract("a command link", {
       cut: () => {
         for (const pid of place.links()) process.kill(pid, "SIGKILL");
       },
+      otherCuts: {
+        stop: () => {
+          for (const pid of place.links()) process.kill(pid, "SIGSTOP");
+        },
+      },
     };
   },
   outputBytes: isLong ? 1024 ** 3 : 8 * 1024 ** 2,

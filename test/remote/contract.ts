@@ -1,13 +1,16 @@
 // What every link must do. The suite runs over a command link in npm test, and over the real programs in npm run remote.
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RemoteToolkit } from "../../src/toolkit.ts";
 import { createToolkit } from "../../src/toolkit.ts";
+import { isLong } from "../fixtures/long.ts";
 
 export interface ContractPlace {
   readonly url: string;
-  /** Kills every client program of the link that runs now. */
-  cut(): void;
+  /** Cuts the link that is open now. */
+  cut(): void | Promise<void>;
+  /** Other ways to cut the link: by name, for example a connection that carries nothing any more. */
+  readonly otherCuts?: Readonly<Record<string, () => void>>;
 }
 
 export interface ContractOptions {
@@ -17,7 +20,10 @@ export interface ContractOptions {
   readonly cutCount: number;
 }
 
-const TIMES = { pingMs: 500, silentMaxMs: 3_000, lingerMs: 30_000, retryMaxMs: 500 };
+// The linger is longer than two attempts that hang: a cut can also hit the client program before its greeting.
+const TIMES = { pingMs: 500, silentMaxMs: 3_000, lingerMs: 300_000, retryMaxMs: 500, connectMaxMs: 20_000 };
+/** A silent link is found after a second and a half, an attempt that hangs after twenty seconds. */
+const CUT_TIMES = { ...TIMES, pingMs: 250, silentMaxMs: 1_500, retryMaxMs: 300 };
 
 export function remoteContract(name: string, { place: open, outputBytes, cutCount }: ContractOptions): void {
   describe(name, () => {
@@ -105,22 +111,47 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
     });
 
     test(`${cutCount} cuts lose no byte and run nothing twice`, { timeout: 1_200_000 }, async () => {
-      const file = (await kit.run("mktemp")).stdout.trim();
+      const cutKit = await createToolkit({ remote: { url: place.url, ...CUT_TIMES }, policy: "off" });
+      const file = (await cutKit.run("mktemp")).stdout.trim();
+      const kinds = [["kill", () => place.cut()] as const, ...Object.entries(place.otherCuts ?? {})];
+      const made: string[] = [];
       let cuts = 0;
       let isDone = false;
+      let failure: unknown;
       const cutting = (async () => {
         while (cuts < cutCount && !isDone) {
           await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 300));
-          place.cut();
+          // Each kind in turn first, so that the short form makes all of them.
+          const index = cuts < kinds.length ? cuts : Math.floor(Math.random() * kinds.length);
+          const [kind, cut] = kinds[index] ?? ["kill", () => place.cut()];
+          await cut();
+          made.push(kind);
           cuts += 1;
+          // The next cut must hit a link: wait until a call has got its result over a new one.
+          await cutKit.run("true");
         }
+      })().catch((error: unknown) => {
+        failure = error;
+        isDone = true;
+      });
+      // A shell that prints all the time: each of its lines must arrive once.
+      const ticker = await cutKit
+        .session("ticks")
+        .start(`n=0; while [ ! -e ${file}.stop ]; do echo $((n++)); sleep 0.02; done; echo end`);
+      const ticks = (async () => {
+        let text = "";
+        for await (const { bytes } of ticker.outputBytes()) text += bytes.toString();
+        return text;
       })();
       let count = 0;
-      while (cuts < cutCount) {
+      onTestFinished(() => {
+        isDone = true;
+      });
+      while (cuts < cutCount && !isDone) {
         const numbers = Array.from({ length: 3 }, (_, index) => count + index);
         count += 3;
         const runs = numbers.map((number) =>
-          kit.run(
+          cutKit.run(
             `echo ${number} >>${file}; head -c 40000 /dev/zero | tr '\\0' x; sleep 0.05; echo ${number} >&2; exit $((${number} % 5))`,
           ),
         );
@@ -129,10 +160,47 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
           expect([run.stdout.length, run.stderr, run.exitCode]).toEqual([40_000, `${number}\n`, number % 5]);
         }
       }
-      isDone = true;
       await cutting;
-      const lines = (await kit.run(`cat ${file}; rm ${file}`)).stdout.trim().split("\n").map(Number);
+      expect(failure).toBeUndefined();
+      await cutKit.run(`touch ${file}.stop`);
+      const printed = (await ticks).trim().split("\n");
+      expect(printed).toEqual([...Array.from({ length: printed.length - 1 }, (_, n) => String(n)), "end"]);
+      expect(await ticker.wait()).toBe(0);
+      const lines = (await cutKit.run(`cat ${file}; rm ${file} ${file}.stop`)).stdout
+        .trim()
+        .split("\n")
+        .map(Number);
       expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, index) => index));
+      expect(new Set(made).size).toBe(Math.min(kinds.length, cutCount));
+      console.log(
+        `${name}: ${made.length} cuts (${kinds.map(([kind]) => `${kind} ${made.filter((one) => one === kind).length}`).join(", ")}), ${count} commands, ${printed.length} lines`,
+      );
+      await cutKit.dispose();
     });
+
+    test.runIf(isLong)(
+      "a silent link with the default times is found and restored",
+      { timeout: 300_000 },
+      async () => {
+        const patient = await createToolkit({ remote: place.url, policy: "off" });
+        await patient.run("true");
+        const run = patient.run("echo began; sleep 10; echo went; exit 4");
+        const [cut = () => place.cut()] = Object.values(place.otherCuts ?? {});
+        cut();
+        expect(await run).toMatchObject({ stdout: "began\nwent\n", exitCode: 4 });
+        await patient.dispose();
+      },
+    );
   });
+}
+
+/** The message of a first connection that fails. */
+export async function failureOf(url: string): Promise<string> {
+  try {
+    const kit = await createToolkit({ remote: url });
+    await kit.dispose();
+    return "it connected";
+  } catch (error) {
+    return String((error as Error).message);
+  }
 }

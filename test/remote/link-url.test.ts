@@ -65,6 +65,22 @@ test.each([
     'command:["a",1]',
     'command:["a"]x',
   ],
+  ...["ssh://%2doProxyCommand=id", "ssh://%2Dl@host", "ssh://-me@host", "ssh://me%40-oProxyCommand=id"],
+  ...["docker://%2d-privileged", "podman://%2Dit", "kubernetes://ns/%2d-as=root", "slurm://%2d-uid=0"],
+  ...["kubernetes://%2dn/pod", "kubernetes://pod?container=%2dx", "ssh://[-x]", "ssh://[%2dx]:22"],
+  ...[
+    "ssh://host?cwd=/a%0ab",
+    "ssh://host?cwd=/a%00b",
+    "docker://box?cwd=/a%1b[31m",
+    "docker://box?cwd=/%7f",
+  ],
+  ...[
+    "docker://box?cwd=/a%c2%85b",
+    "docker://box?cwd=/a%e2%80%a8b",
+    'command:["a"]?cwd=/a%0ab',
+    "ssh://host?cwd=-x",
+  ],
+  ...["ssh://host?cwd=%2d/x", "ssh://host?cwd=~", "slurm://1?cwd=/%0d", "kubernetes://pod?cwd=/a%0a"],
   ...['command:["a\\u0000b"]', "ssh://%zz", "ssh://host?cwd"],
 ])("%j is refused", (url) => {
   expect(() => parseRemote(url)).toThrow(/The remote URL .* cannot be used: .*The forms are ssh/s);

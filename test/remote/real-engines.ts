@@ -2,13 +2,14 @@
 // installs them before.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { root } from "../docs/pages.ts";
 import { eventually } from "../fixtures/eventually.ts";
 import { textOf } from "../fixtures/processes.ts";
 import type { ContractPlace } from "./contract.ts";
+import { linkClients } from "./link-clients.ts";
+import { SilentProxy } from "./silent-proxy.ts";
 
 export interface RealPlace extends ContractPlace {
   end(): Promise<void>;
@@ -23,13 +24,12 @@ function wrap(dir: string, name: string, script: string): void {
   if (!process.env["PATH"]?.startsWith(`${bin}:`)) process.env["PATH"] = `${bin}:${process.env["PATH"]}`;
 }
 
-/** Kills the client programs that this process has started. */
-function cutChildren(name: string): void {
-  for (const pid of readdirSync("/proc").map(Number).filter(Number.isInteger)) {
-    const stat = textOf(`/proc/${pid}/stat`);
-    const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-    if (parent === process.pid && stat.includes(`(${name})`)) process.kill(pid, "SIGKILL");
-  }
+/** Signals the client programs that this process has started. */
+/** Signals the client programs with this name. Throws if there is none: the cut would cut nothing. */
+export function cutChildren(name: string, signal: NodeJS.Signals = "SIGKILL"): void {
+  const pids = linkClients(name);
+  if (pids.length === 0) throw new Error(`no ${name} runs that could be cut`);
+  for (const pid of pids) process.kill(pid, signal);
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -47,18 +47,22 @@ async function freePort(): Promise<number> {
 }
 
 export interface SshPlace extends RealPlace {
+  /** Ends the server with all its connections, and starts it again. */
+  restart(): Promise<void>;
   readonly port: number;
   readonly config: string;
 }
 
 export async function startSshd(dir: string): Promise<SshPlace> {
   const port = await freePort();
+  const proxy = await SilentProxy.listen("127.0.0.1", { host: "127.0.0.1", port });
   mkdirSync("/run/sshd", { recursive: true });
   for (const name of ["host", "user", "stranger"])
     execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", join(dir, name)]);
   execFileSync("cp", [join(dir, "user.pub"), join(dir, "authorized_keys")]);
   const hostKey = textOf(join(dir, "host.pub")).split(" ").slice(0, 2).join(" ");
-  writeFileSync(join(dir, "known_hosts"), `[127.0.0.1]:${port} ${hostKey}\n`);
+  const known = [port, proxy.port].map((one) => `[127.0.0.1]:${one} ${hostKey}\n`);
+  writeFileSync(join(dir, "known_hosts"), known.join(""));
   writeFileSync(
     join(dir, "sshd_config"),
     [
@@ -68,20 +72,38 @@ export async function startSshd(dir: string): Promise<SshPlace> {
     ].join("\n"),
   );
   const config = join(dir, "ssh_config");
-  const alias = (name: string, key: string, known: string) =>
-    `Host ${name}\n HostName 127.0.0.1\n Port ${port}\n IdentitiesOnly yes\n IdentityFile ${join(dir, key)}\n UserKnownHostsFile ${join(dir, known)}\n GlobalKnownHostsFile /dev/null\n LogLevel ERROR\n`;
+  const alias = (name: string, key: string, known: string, at = port) =>
+    `Host ${name}\n HostName 127.0.0.1\n Port ${at}\n IdentitiesOnly yes\n IdentityFile ${join(dir, key)}\n UserKnownHostsFile ${join(dir, known)}\n GlobalKnownHostsFile /dev/null\n LogLevel ERROR\n`;
   writeFileSync(
     config,
     [
-      alias("here", "user", "known_hosts"),
+      alias("here", "user", "known_hosts", proxy.port),
+      alias("direct", "user", "known_hosts"),
       alias("unknown-key", "user", "nothing"),
       alias("wrong-key", "stranger", "known_hosts"),
     ].join(""),
   );
   wrap(dir, "ssh", `exec /usr/bin/ssh -F ${config} "$@"`);
-  const sshd = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", join(dir, "sshd_config")], { stdio: "ignore" });
-  await eventually(() => execFileSync("ssh", ["-o", "BatchMode=yes", "here", "true"], { stdio: "ignore" }));
-  return { url: "ssh://here", port, config, cut: () => cutChildren("ssh"), end: () => end(sshd) };
+  const start = () =>
+    spawn("/usr/sbin/sshd", ["-D", "-e", "-f", join(dir, "sshd_config")], { stdio: "ignore" });
+  let sshd = start();
+  await eventually(() => execFileSync("ssh", ["-o", "BatchMode=yes", "direct", "true"], { stdio: "ignore" }));
+  return {
+    url: "ssh://here",
+    port,
+    config,
+    cut: () => cutChildren("ssh"),
+    otherCuts: { stop: () => cutChildren("ssh", "SIGSTOP"), "half-open": () => proxy.hush() },
+    restart: async () => {
+      await end(sshd);
+      proxy.drop();
+      sshd = start();
+    },
+    end: async () => {
+      await proxy.end();
+      await end(sshd);
+    },
+  };
 }
 
 /** Packages of a bare Debian image, and openssl and ps for the tests. */
@@ -141,7 +163,10 @@ export async function startDocker(dir: string, rootfs: string): Promise<Containe
     ],
     { stdio: "ignore", env: { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` } },
   );
-  wrap(dir, "docker", `exec /usr/bin/docker --host ${socket} "$@"`);
+  // nacre's own connections go through the proxy.
+  const proxy = await SilentProxy.listen(join(dir, "proxy.sock"), { path: join(dir, "d.sock") });
+  const direct = `[ "$1" = exec ] && [ "$2" = -i ] && exec /usr/bin/docker --host unix://${dir}/proxy.sock "$@"`;
+  wrap(dir, "docker", `${direct}\nexec /usr/bin/docker --host ${socket} "$@"`);
   const engine = (...args: readonly string[]) =>
     execFileSync("docker", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   await eventually(() => engine("info"));
@@ -151,7 +176,9 @@ export async function startDocker(dir: string, rootfs: string): Promise<Containe
     url: "docker://box",
     engine,
     cut: () => cutChildren("docker"),
+    otherCuts: { stop: () => cutChildren("docker", "SIGSTOP"), "half-open": () => proxy.hush() },
     end: async () => {
+      await proxy.end();
       for (const id of engine("ps", "-aq")
         .split("\n")
         .filter((line) => line !== ""))
@@ -250,46 +277,5 @@ export async function startSlurm(dir: string): Promise<RealPlace> {
       execFileSync("scancel", ["--me"], { env, stdio: "ignore" });
       for (const child of [node, controller, munged]) await end(child);
     },
-  };
-}
-
-export interface KubernetesPlace extends RealPlace {
-  readonly template: { readonly spec: Readonly<Record<string, unknown>> };
-  /** Runs kubectl, with the rights of `admin` or of an account without any. */
-  kubectl(...args: readonly string[]): string;
-  readonly limitedConfig: string;
-  /** Ends and starts the API server. */
-  restartApiServer(): Promise<void>;
-}
-
-/** A real API server, scheduler, controller manager and kubelet, built from Debian's source package. */
-export async function startKubernetes(dir: string, rootfs: string): Promise<KubernetesPlace> {
-  const cache = process.env["KUBERNETES_CACHE"] ?? join(root, ".cache/kubernetes");
-  const env = { ...process.env, KUBERNETES_CACHE: cache, KUBERNETES_IMAGES: `nacre:1=${rootfs}` };
-  const script = (name: string) => join(root, "scripts", name);
-  const up = () =>
-    execFileSync("bash", [script("kubernetes-up.sh"), dir], { env, stdio: ["ignore", "ignore", "inherit"] });
-  up();
-  process.env["KUBECONFIG"] = join(dir, "admin.kubeconfig");
-  process.env["PATH"] = `${cache}/tools/usr/bin:${process.env["PATH"]}`;
-  const kubectl = (...args: readonly string[]) =>
-    execFileSync("kubectl", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  const container = { name: "sandbox", image: "docker.io/local/nacre:1", imagePullPolicy: "Never" };
-  const template = { spec: { containers: [container], automountServiceAccountToken: false } };
-  return {
-    url: "",
-    template,
-    kubectl,
-    limitedConfig: join(dir, "limited.kubeconfig"),
-    cut: () => cutChildren("kubectl"),
-    restartApiServer: async () => {
-      const pid = Number(textOf(join(dir, "pid/kube-apiserver")).split(" ")[0]);
-      process.kill(pid, "SIGKILL");
-      await eventually(() => {
-        if (existsSync(`/proc/${pid}`)) throw new Error("the API server still runs");
-      });
-      up();
-    },
-    end: async () => void execFileSync("bash", [script("kubernetes-down.sh"), dir], { env, stdio: "ignore" }),
   };
 }

@@ -10,6 +10,8 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SandboxProfile } from "../../src/engine/confinement.ts";
+import { eventually } from "../fixtures/eventually.ts";
+import { programWithOldCall } from "../fixtures/old-call.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 
 const world = useSandboxWorld();
@@ -67,7 +69,7 @@ interface Attack {
   /** Prepares each attempt. */
   readonly before?: () => void;
   /** Whether it succeeded, if the output does not show it. */
-  readonly reached?: () => boolean;
+  readonly reached?: () => Promise<boolean>;
   /** Why the control cannot succeed on this machine. */
   readonly needs?: "root" | "32-bit calls";
 }
@@ -120,7 +122,12 @@ const ATTACKS: readonly Attack[] = [
     },
     command: () =>
       `${node} 'require("dgram").createSocket("udp4").send("SENT", ${udpPort}, "127.0.0.1", () => process.exit())'`,
-    reached: () => heard.includes("SENT"),
+    reached: async () => {
+      // Datagrams to one socket arrive in order: when this one is here, an earlier one is, too.
+      await udpSend("LAST");
+      await eventually(() => expect(heard).toContain("LAST"));
+      return heard.includes("SENT");
+    },
   },
   { name: "connects to a unix socket by its path", command: () => connect(`"${outside}/docker.sock"`) },
   { name: "connects to an abstract unix socket", command: () => connect(`"\\0nacre-test-${process.pid}"`) },
@@ -221,7 +228,7 @@ async function succeeds({ before, command, reached }: Attack, profile: SandboxPr
   const output = shell.getAllOutput();
   expect(shell.confinement?.profile ?? "off").toBe(profile);
   expect(output).not.toContain("bwrap:");
-  return reached ? reached() : output.includes("REACHED");
+  return reached ? await reached() : output.includes("REACHED");
 }
 
 function repository(): void {
@@ -249,6 +256,12 @@ function hashOf(path: string): string {
   }
 }
 
+async function udpSend(text: string): Promise<void> {
+  const socket = createSocket("udp4");
+  await new Promise<void>((resolve) => socket.send(text, udpPort, "127.0.0.1", () => resolve()));
+  socket.close();
+}
+
 async function listening(server: Server, listen: () => void): Promise<number> {
   await new Promise<void>((resolve) => {
     server.once("listening", resolve);
@@ -256,36 +269,6 @@ async function listening(server: Server, listen: () => void): Promise<number> {
   });
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
-}
-
-/** A 64-bit program that makes a 32-bit call (getpid by int 0x80) and then prints REACHED. */
-function programWithOldCall(): Buffer {
-  const start = 0x40_0000;
-  const headers = 64 + 56;
-  const code = Buffer.from(
-    // mov eax,20; int 0x80; mov eax,1; mov edi,1; lea rsi,[text]; mov edx,8; syscall; mov eax,60; xor edi,edi; syscall
-    "b814000000cd80b801000000bf01000000488d3510000000ba080000000f05b83c00000031ff0f05",
-    "hex",
-  );
-  const body = Buffer.concat([code, Buffer.from("REACHED\n")]);
-  const elf = Buffer.alloc(headers);
-  elf.write("\x7fELF\x02\x01\x01", "latin1");
-  elf.writeUInt16LE(2, 16); // an executable
-  elf.writeUInt16LE(62, 18); // for x86-64
-  elf.writeUInt32LE(1, 20);
-  elf.writeBigUInt64LE(BigInt(start + headers), 24); // that begins after its headers
-  elf.writeBigUInt64LE(64n, 32);
-  elf.writeUInt16LE(64, 52);
-  elf.writeUInt16LE(56, 54);
-  elf.writeUInt16LE(1, 56);
-  elf.writeUInt32LE(1, 64); // loaded as a whole,
-  elf.writeUInt32LE(5, 68); // to be read and run
-  elf.writeBigUInt64LE(BigInt(start), 80);
-  elf.writeBigUInt64LE(BigInt(start), 88);
-  elf.writeBigUInt64LE(BigInt(headers + body.length), 96);
-  elf.writeBigUInt64LE(BigInt(headers + body.length), 104);
-  elf.writeBigUInt64LE(0x1000n, 112);
-  return Buffer.concat([elf, body]);
 }
 
 /** Kernels can be built or started without them. */

@@ -228,7 +228,7 @@ describeSandboxed("a sandboxed session", () => {
     const { survivors } = await session.close();
     expect(survivors).toEqual([]);
     expect(mark.processes()).toEqual([]);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
     const keepers = join(home, "state/keepers");
     await eventually(() => {
       const rooms = readdirSync(keepers)

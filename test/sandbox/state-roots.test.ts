@@ -40,6 +40,27 @@ interface Root {
   readonly make: () => Promise<string> | string;
 }
 
+/** Prepares the start of a program in a sandbox beside a nacre with this state root. `run` starts it. */
+async function startBeside(root: string, sandbox: (typeof PROFILES)[number], argv: readonly string[]) {
+  const stateRoot = join(outside, "own-state");
+  const shell = { id: "shell_0", dir: filled(stateRoot), holder: thisProcess() };
+  const confined = new Sandbox(
+    { sandbox },
+    {
+      stateRoots: [stateRoot],
+      runningRoots: () => [root],
+      trusted: () => [],
+      self: thisProcess(),
+      isAlive: () => true,
+    },
+  );
+  await confined.prepare(workspace);
+  const { start } = confined.start({ workspace, workingDir: workspace, argv, readable: [] }, shell);
+  onTestFinished(() => void start.end());
+  for (const { name, content } of start.files) writeFileSync(join(shell.dir, name), content);
+  return { run: () => spawnSync("bash", ["-c", start.script], { encoding: "utf8" }) };
+}
+
 /** Adds a file that a command could read. */
 function filled(root: string): string {
   mkdirSync(join(root, "shells/shell_0"), { recursive: true, mode: 0o700 });
@@ -95,28 +116,25 @@ describeSandboxed("a command in a sandbox", () => {
 
   test.each(PROFILES)("starts although another nacre has just removed its root (%s)", async (sandbox) => {
     const root = filled(join(outside, "vanishing"));
-    const stateRoot = join(outside, "own-state");
-    const shell = { id: "shell_0", dir: filled(stateRoot), holder: thisProcess() };
-    const confined = new Sandbox(
-      { sandbox },
-      {
-        stateRoots: [stateRoot],
-        runningRoots: () => [root],
-        trusted: () => [],
-        self: thisProcess(),
-        isAlive: () => true,
-      },
-    );
-    await confined.prepare(workspace);
-    const argv = ["/bin/ls", root];
-    const { start } = confined.start({ workspace, workingDir: workspace, argv, readable: [] }, shell);
-    onTestFinished(() => void start.end());
-    for (const { name, content } of start.files) writeFileSync(join(shell.dir, name), content);
-    const run = () => spawnSync("bash", ["-c", start.script], { encoding: "utf8" }).stderr;
-    expect(run()).toContain("Permission denied");
+    const { run } = await startBeside(root, sandbox, ["/bin/ls", root]);
+    expect(run().stderr).toContain("Permission denied");
     rmSync(root, { recursive: true });
-    expect(run()).toContain("No such file or directory");
-    expect(run()).not.toContain("bwrap");
+    expect(run().stderr).toContain("No such file or directory");
+    expect(run().stderr).not.toContain("bwrap");
+  });
+
+  test("starts once, and says nothing of bwrap, while another nacre removes its root", async () => {
+    const parent = join(outside, "flickering");
+    const root = join(parent, "state");
+    mkdirSync(root, { recursive: true });
+    const argv = ["/bin/sh", "-c", "echo out; echo err >&2; exit 3"];
+    const { run } = await startBeside(root, "workspace-write", argv);
+    const script = "while (1) { rmdir $ARGV[1]; rmdir $ARGV[0]; mkdir $ARGV[0]; mkdir $ARGV[1] }";
+    const toggle = spawn("perl", ["-e", script, parent, root]);
+    onTestFinished(() => void toggle.kill("SIGKILL"));
+    for (let start = 0; start < 40; start++) {
+      expect(run()).toMatchObject({ status: 3, stdout: "out\n", stderr: "err\n" });
+    }
   });
 
   test("that is still running does not see a default root created after it", async () => {

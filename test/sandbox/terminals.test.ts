@@ -65,4 +65,32 @@ describeSandboxed("a sandboxed terminal", () => {
     await less.type("q");
     stayed("less");
   });
+
+  test("a shell in a shell, edited lines, aliases, Ctrl-C before a line, and a search of the history", async () => {
+    const bash = await drive(sandboxed(), "PS1='$ ' HISTFILE= bash --norc --noprofile", {}, inWorkspace);
+    const run = async (text: string) => {
+      await bash.shell.write(text);
+      await bash.input();
+    };
+    await run(`${outward("edited")}xx`);
+    await bash.press("Backspace", "Backspace", "Enter");
+    await run("echo kept");
+    await bash.press("Ctrl-U");
+    await run(`${outward("killed")}\n`);
+    await run(`alias go='${outward("alias")}'\n`);
+    await run("go\n");
+    await bash.shell.write("sleep 1000\n");
+    await bash.press("Ctrl-C");
+    await run(`${outward("after")}\n`);
+    await run("rm -f inside-after\n");
+    await bash.press("Ctrl-R");
+    await run("outside");
+    await run("\x1b[A\x15");
+    await run("PS1='> ' bash --norc --noprofile\n");
+    await run(`${outward("inner")}\n`);
+    await run(`python3 -c 'import os; os.system("${outward("python")}")'\n`);
+    await run(`ssh -F none -o ProxyCommand='${outward("proxy")}' host.example\n`);
+    for (const name of ["edited", "killed", "alias", "inner", "python", "proxy"]) stayed(name);
+    expect(existsSync(join(world.outside, "after"))).toBe(false);
+  });
 });

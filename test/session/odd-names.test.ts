@@ -161,7 +161,7 @@ describe("a directory whose name is not UTF-8", () => {
     expect(bytesIn(wholeOf(shell.outputFiles.stdout))).toBe(`${renamed}\n`);
   });
 
-  test("is seen through links, and counts for the allowed directories as what it is", async () => {
+  test("is resolved through links before it is compared with the allowed directories", async () => {
     const { parent, dir } = place(ODD);
     const outside = place(ODD);
     symlinkSync(fsPath(outside.dir), fsPath(join(dir, "out")));

@@ -14,7 +14,9 @@ const oldShell = process.env["SHELL"];
 
 afterEach(() => {
   process.env["HOME"] = oldHome;
-  process.env["SHELL"] = oldShell;
+  // An assignment of undefined would set the text "undefined" for the later test files of this worker.
+  if (oldShell === undefined) delete process.env["SHELL"];
+  else process.env["SHELL"] = oldShell;
 });
 
 /** A home directory with this text in the rc file of the shell. */

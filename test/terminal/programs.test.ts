@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { drive } from "../fixtures/terminals.ts";
+import { APPROVED, drive } from "../fixtures/terminals.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools: make } = useTools();
@@ -160,4 +160,25 @@ test("a program that asks where the cursor is gets one answer, and none from a l
   const { text } = await query.look();
   expect(text).toContain("[1;4'");
   expect(text).toMatch(/more:$/m);
+});
+
+test.each([
+  ["the position of the cursor", "\\033[6n", ["R"], "^[[1;1"],
+  ["the state of the terminal", "\\033[5n", ["n"], "^[[0"],
+  ["the kind of the terminal", "\\033[c", ["c"], "^[[?1;2"],
+  ["a mode", "\\033[?2004$p", ["y"], "^[[?2004;2$"],
+  ["the color of text", "\\033]10;?\\007", ["\\"], "^[]10;rgb:ffff/ffff/ffff^["],
+  ["the color of the background", "\\033]11;?\\033\\\\", ["\\"], "^[]11;rgb:0000/0000/0000^["],
+  [
+    "two colors at once",
+    "\\033]10;?;?\\007",
+    ["\\", "\\"],
+    "^[]10;rgb:ffff/ffff/ffff^[^[]11;rgb:0000/0000/0000^[",
+  ],
+])("a program that asks for %s gets one answer", async (_what, query, ends, answer) => {
+  const reads = ends.map((end) => `IFS= read -rsd '${end}' -t 20 one; text+=$one`);
+  const asks = `stty raw -echo; printf '${query}'; ${reads.join("; ")}; IFS= read -rsn 1 -t 1 more; stty sane; printf '%s.%s.' "$text" "$more" | cat -v; echo; echo end; read -r`;
+  const shell = await drive(make(TERMINALS), asks, {}, APPROVED, 0);
+  await shell.shell.waitFor("end", 60_000);
+  expect((await shell.look()).text).toBe(`${answer}..\nend`);
 });

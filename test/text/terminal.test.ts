@@ -107,5 +107,6 @@ test.each([
   const started = performance.now();
   plainText(text);
   plainText(`${"a".repeat(500_000)}${"\b".repeat(500_000)}x`);
-  expect(performance.now() - started).toBeLessThan(5_000);
+  // Quadratic time would be hours.
+  expect(performance.now() - started).toBeLessThan(60_000);
 });

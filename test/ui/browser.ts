@@ -86,10 +86,10 @@ export async function violationsOf(page: Page): Promise<readonly string[]> {
   return result.value as string[];
 }
 
-const FOLDER = process.env["NACRE_SCREENSHOTS"] ?? join(tmpdir(), "nacre-screenshots");
+const FOLDER = process.env["NACRE_SCREENSHOTS"];
 
-/** Takes a picture for docs/ui.md if NACRE_SCREENSHOTS names a folder, else in the temporary directory. */
+/** Takes a picture for docs/ui.md, and stores it if NACRE_SCREENSHOTS names a folder. */
 export async function picture(page: Page, name: string): Promise<void> {
-  mkdirSync(FOLDER, { recursive: true });
-  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+  if (FOLDER !== undefined) mkdirSync(FOLDER, { recursive: true });
+  await page.screenshot(FOLDER === undefined ? {} : { path: join(FOLDER, `${name}.png`) });
 }

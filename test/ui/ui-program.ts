@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 import { useLeakProof } from "../fixtures/leak-proof.ts";
 
-const program = join(dirname(fileURLToPath(import.meta.url)), "../../dist/cli/main.js");
+export const program = join(dirname(fileURLToPath(import.meta.url)), "../../dist/cli/main.js");
 
 export interface UiProgram {
   readonly url: string;
@@ -34,6 +34,8 @@ export interface UiTest {
   nacre(...words: string[]): string;
   /** Starts a background shell, and returns its id. */
   start(command: string, ...words: string[]): string;
+  /** Starts a background shell with a terminal, and returns its id. */
+  terminal(command: string, ...words: string[]): string;
   /** Makes an approval request, and returns its id. */
   request(command?: string): string;
 }
@@ -76,6 +78,8 @@ export function useUi(): () => UiTest {
       home,
       nacre,
       start: (command, ...words) => nacre("run", "-b", ...words, command).trim(),
+      terminal: (command, ...words) =>
+        nacre("run", "-b", "--terminal", "--policy", "off", ...words, command).trim(),
       request: (command = "git clean -fdx") => JSON.parse(nacre("run", "--json", command)).approval_id,
       ui: async (...words) => {
         const args = [

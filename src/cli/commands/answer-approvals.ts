@@ -1,11 +1,14 @@
 // `nacre approvals`, `nacre approve`, `nacre deny` and `nacre forget`: the approval requests of this user, whichever program made them.
+
 import { ApprovalDesk } from "../../approvals/approval-desk.ts";
 import { type ApprovalInbox, approvalInbox } from "../../approvals/approval-inbox.ts";
 import type { ApprovalEntry, ApprovalStatus } from "../../approvals/approval-record.ts";
+import { summaryLines } from "../../preview/summarize-preview.ts";
 import { wallMs } from "../../support/clock.ts";
 import { defined } from "../../support/defined.ts";
 import { PS_CELL_MAX_CHARS } from "../../support/limits.ts";
 import { shownPath } from "../../support/path-text.ts";
+import { printable } from "../../support/printable.ts";
 import { duration } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { type Colors, colorsFor } from "../colors.ts";
@@ -13,7 +16,6 @@ import { cutEnd, cutStart, oneLine } from "../columns.ts";
 import { EXIT } from "../exit-code.ts";
 import { readOnlyManager } from "../find-shell.ts";
 import { printJson } from "../print.ts";
-import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 
 export interface ApprovalsOptions {
@@ -35,7 +37,11 @@ export function listApprovals(io: CliIo, { json, remembered }: ApprovalsOptions)
   const entries = inboxFor("nacre approvals").list();
   if (json) printJson(io, entries);
   else if (entries.length === 0) io.stderr.write("There are no approval requests.\n");
-  else io.stdout.write(tableOf(io, entries));
+  else {
+    io.stdout.write(tableOf(io, entries));
+    for (const { id, preview } of entries)
+      if (preview) io.stdout.write(`${[`${id}:`, ...summaryLines(preview).map(printable)].join("\n  ")}\n`);
+  }
   return EXIT.ok;
 }
 

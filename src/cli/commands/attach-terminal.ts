@@ -10,6 +10,7 @@ import type { TerminalView } from "../../terminal/shell-terminal.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { readOnlyManager, shellById } from "../find-shell.ts";
+import { Interruption } from "../interruption.ts";
 import { remark } from "../print.ts";
 
 export interface AttachOptions {
@@ -17,10 +18,14 @@ export interface AttachOptions {
   readonly detachKey: string;
 }
 
-/** Resets what the program may have set in the user's terminal. */
+/**
+ * Resets what the program may have set in the user's terminal: the other screen, the cursor, keys, paste, mouse and focus
+ * reports, wrapping, scrolling region, insert mode, character set, inverse screen and colors.
+ */
 const RESET = [
-  ...["\x1b[?1049l", "\x1b[?25h", "\x1b[?1l", "\x1b>", "\x1b[?2004l", "\x1b[?1000l", "\x1b[?1002l"],
-  ...["\x1b[?1003l", "\x1b[?1006l", "\x1b[r", "\x1b[0m"],
+  ...["\x1b[?1049l", "\x1b[?25h", "\x1b[?1l", "\x1b>", "\x1b[>4m", "\x1b[?2004l", "\x1b[?9l", "\x1b[?1000l"],
+  ...["\x1b[?1002l", "\x1b[?1003l", "\x1b[?1004l", "\x1b[?1006l", "\x1b[?1015l", "\x1b[?7h", "\x1b[?6l"],
+  ...["\x1b[r", "\x1b[4l", "\x1b(B", "\x0f", "\x1b[?5l", "\x1b[0 q", "\x1b[0m"],
 ].join("");
 
 export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions): Promise<number> {
@@ -39,6 +44,8 @@ export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions
   // Without an owner, this process answers the queries of the program.
   if (!isOwned(shell.started.files, shell.started.meta)) terminal.answer("now");
   const left = deferred<"left">();
+  // Without this, a signal would end the process before the terminal is restored.
+  using interruption = new Interruption(io, () => left.resolve("left"));
   const onData = (bytes: Buffer) => {
     const at = bytes.indexOf(detach);
     const typed = at < 0 ? bytes : bytes.subarray(0, at);
@@ -48,15 +55,22 @@ export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions
   stdin.setRawMode(true);
   stdin.on("data", onData);
   const stop = new AbortController();
-  const onResize = () => void adaptSize(shell).catch(() => {});
+  let resizing = Promise.resolve();
+  // One after the other: an older size must not overtake a newer one.
+  const onResize = () => {
+    resizing = resizing.then(() => adaptSize(shell)).catch(() => {});
+    return resizing;
+  };
   process.stdout.on("resize", onResize);
   try {
     const from = shell.outputParts.stdout.to;
     io.stdout.write(drawn(await terminal.view()));
-    await adaptSize(shell);
+    await onResize();
     const shown = show(io, shell, from, stop.signal);
     const ending = await Promise.race([left.promise, shown]);
-    return ending === "left" ? EXIT.ok : (shell.exitCode ?? EXIT.failed);
+    if (ending === "left") return interruption.exitCode ?? EXIT.ok;
+    // script(1) can exit with 0 after a kill.
+    return (shell.outcome?.kind === "exited" ? shell.exitCode : shell.exitCode || null) ?? EXIT.failed;
   } finally {
     stop.abort();
     terminal.close();

@@ -4,12 +4,12 @@ import { checkIsCommand } from "../../execution/command-text.ts";
 import { createJudging } from "../../execution/judging.ts";
 import { explain, judge } from "../../policy/judge.ts";
 import type { Decision, Explanation, PolicyFacts, Verdict } from "../../policy/verdict.ts";
+import { printable } from "../../support/printable.ts";
 import type { CliIo } from "../cli-io.ts";
 import { colorsFor } from "../colors.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Policy } from "../option.ts";
 import { printJson } from "../print.ts";
-import { printable } from "../printable.ts";
 import { underline } from "../underline.ts";
 
 export interface CheckOptions {

@@ -2,14 +2,19 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { docker } from "../../remote/fleet/docker-engine.ts";
-import { type FleetEngine, isOwnerGone, type ListedSandbox } from "../../remote/fleet/fleet-engine.ts";
+import {
+  type FleetEngine,
+  isAbandoned,
+  isOwnerGone,
+  type ListedSandbox,
+} from "../../remote/fleet/fleet-engine.ts";
 import { kubernetes } from "../../remote/fleet/kubernetes-engine.ts";
 import { slurm } from "../../remote/fleet/slurm-engine.ts";
 import { messageOf } from "../../support/errors.ts";
+import { printable } from "../../support/printable.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { printJson, remark } from "../print.ts";
-import { printable } from "../printable.ts";
 
 export interface FleetFlags {
   readonly engine?: keyof typeof PROGRAMS;
@@ -29,7 +34,7 @@ export async function fleetSandboxes(io: CliIo, action: "ls" | "clean", flags: F
     const engine = engineOf(name, flags);
     try {
       const sandboxes = await engine.list();
-      const wanted = action === "ls" ? sandboxes : sandboxes.filter(({ owner }) => isOwnerGone(owner));
+      const wanted = action === "ls" ? sandboxes : sandboxes.filter(isAbandoned);
       if (action === "clean") await Promise.all(wanted.map(({ id }) => engine.release(id)));
       found.push(...wanted);
     } catch (error) {

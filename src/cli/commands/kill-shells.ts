@@ -4,12 +4,12 @@ import type { KillReport } from "../../shell/kill-report.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { ShellManager } from "../../shell-manager.ts";
 import { messageOf } from "../../support/errors.ts";
+import { printable } from "../../support/printable.ts";
 import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { readOnlyManager, shellById } from "../find-shell.ts";
 import { printJson, remark } from "../print.ts";
-import { printable } from "../printable.ts";
 
 export interface KillOptions {
   readonly ids: readonly string[];

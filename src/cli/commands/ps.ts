@@ -1,5 +1,6 @@
 // `nacre ps`: lists the shells of this user, whichever program started them: those that run or ended recently, or all.
 import { sizeOf } from "../../engine/cursor.ts";
+import { labelOf } from "../../engine/meta.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { wallMs } from "../../support/clock.ts";
 import { PS_CELL_MAX_CHARS, PS_RECENT_MS, PS_SCOPE_MAX_CHARS, PS_WATCH_MS } from "../../support/limits.ts";
@@ -100,7 +101,7 @@ function wireOf(shell: ShellProcess) {
     duration_ms: shell.durationMs,
     scope: shell.scope,
     session: shell.started.meta.session,
-    ...(shell.started.meta.name === undefined ? {} : { name: shell.started.meta.name }),
+    ...labelOf(shell.started.meta),
   };
 }
 

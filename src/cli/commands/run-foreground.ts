@@ -7,12 +7,12 @@ import { ownScriptText } from "../../execution/own-script.ts";
 import { startAlone } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
+import { printable } from "../../support/printable.ts";
 import { admitRun } from "../admit-run.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
 import { remark, warnNotEnforced } from "../print.ts";
-import { printable } from "../printable.ts";
 import { write } from "../write.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 

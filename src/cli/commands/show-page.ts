@@ -1,5 +1,6 @@
 // `nacre ui`: serves the page until a signal ends it.
 import { openFile } from "../../engine/open-file.ts";
+import { parseRemote } from "../../remote/links/link-url.ts";
 import { serveUi, type UiAddress } from "../../ui/serve-ui.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
@@ -11,6 +12,8 @@ import { printJson, remark } from "../print.ts";
 export interface UiFlags {
   readonly port?: number;
   readonly control?: boolean;
+  /** The remote machines to show; undefined: those of the settings. */
+  readonly remotes?: readonly string[];
   /** False with --no-open. */
   readonly open?: boolean;
   readonly json?: boolean;
@@ -18,7 +21,7 @@ export interface UiFlags {
 
 export async function showPage(
   io: CliIo,
-  { port, control = false, open = true, json }: UiFlags,
+  { port, control = false, remotes = [], open = true, json }: UiFlags,
 ): Promise<number> {
   const ending = new AbortController();
   using _interruption = new Interruption(io, () => ending.abort());
@@ -30,7 +33,9 @@ export async function showPage(
       if (!isOpened) remark(io, "no browser was found; open the file above in one");
     });
   };
-  const options = { manager: readOnlyManager(), port, control, version: packageVersion() };
+  // Throws for a URL that is not one.
+  for (const url of remotes) parseRemote(url);
+  const options = { manager: readOnlyManager(), port, control, remotes, version: packageVersion() };
   await serveUi(options, { signal: ending.signal, onListening });
   return EXIT.ok;
 }

@@ -19,8 +19,8 @@ export function defineConfig(program: Command, { io, done }: ProgramOptions): vo
       "after",
       `
 Settings are in nacre/config.json in the XDG configuration directory, for example { "policy": "cautious" }.
-The variables NACRE_POLICY, NACRE_SANDBOX, NACRE_NETWORK, NACRE_SHELL_PROFILE and NACRE_WITH win over it, and flags
-over both. The file .nacre/config.json of a workspace can only make a setting stricter.
+The variables NACRE_POLICY, NACRE_SANDBOX, NACRE_NETWORK, NACRE_SHELL_PROFILE, NACRE_WITH and NACRE_REMOTES win over
+it, and flags over both. The file .nacre/config.json of a workspace can only make a setting stricter.
 ${examples("config", "config --json")}`,
     )
     .action(async (options: SettingValues & { readonly json?: boolean }, command: Command) => {

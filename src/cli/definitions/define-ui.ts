@@ -1,15 +1,22 @@
 // Defines `nacre ui`.
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { UiFlags } from "../commands/show-page.ts";
 import { examples, readPort } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
+import { effectiveSettings } from "../settings.ts";
 
 export function defineUi(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("ui")
     .description("show all shells and approvals on a page in your browser, until Ctrl-C")
     .option("--port <number>", "the port on this machine; 0 for any free one", readUiPort)
-    .option("--control", "let the page answer approvals and end shells (default: read-only)")
+    .option("--control", "let the page answer approvals, end shells and type (default: read-only)")
+    .addOption(
+      new Option(
+        "--remote <url>",
+        "also show the shells of that machine, such as ssh://host; can be repeated",
+      ).argParser<readonly string[]>((url, before = []) => [...before, url]),
+    )
     .option("--no-open", "do not open a browser")
     .option("--json", "print address, file and token as one JSON object")
     .addHelpText(
@@ -17,11 +24,12 @@ export function defineUi(program: Command, { io, done }: ProgramOptions): void {
       `
 The page is at a loopback address and needs a token. The printed file, which only you can read, leads to the page
 with its token; open it in a browser of this machine.
-${examples("ui", "ui --control", "ui --port 7411 --no-open")}`,
+${examples("ui", "ui --control", "ui --remote ssh://build-host", "ui --port 7411 --no-open")}`,
     )
-    .action(async (options: UiFlags) => {
+    .action(async ({ remote, ...options }: Omit<UiFlags, "remotes"> & { remote?: readonly string[] }) => {
       const { showPage } = await import("../commands/show-page.ts");
-      done(await showPage(io, options));
+      const { remotes } = await effectiveSettings(remote ? { remotes: remote } : {}, io.cwd);
+      done(await showPage(io, { ...options, remotes: remotes.value }));
     });
 }
 

@@ -1,5 +1,5 @@
-// Reads a regular file. Checks what the path leads to before and after opening it, so that neither a link that another
-// process creates meanwhile nor a fifo or device is ever read.
+// Reads a regular file. Checks what the path leads to before and after opening it, so that it never reads a fifo, a
+// device, or a link that another process creates in between.
 import { constants, lstatSync, statfsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -24,7 +24,7 @@ export async function loadFrom(directory: HeldDirectory, real: string): Promise<
   const path = directory.at(basename(real));
   const entry = lstatSync(path, { throwIfNoEntry: false });
   if (!entry || entry.isSymbolicLink()) return { kind: "moved" };
-  // Opening a device can have an effect, such as rewinding a tape, so look before opening.
+  // Check the type before opening: opening a device can have an effect, such as rewinding a tape.
   if (!entry.isFile()) return { kind: "not a file", entry: kindOfEntry(entry) };
   const handle = await openRegular(path);
   if (!handle) return { kind: "moved" };

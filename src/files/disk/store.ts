@@ -86,7 +86,7 @@ async function replace(
   try {
     handle = await open(temporary, CREATE_NEW, 0o600);
   } catch (error) {
-    // The file may be written, but nothing can be created next to it.
+    // This user may write the file, but cannot create a file next to it.
     if (["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "")) return await inPlace("directory");
     throw error;
   }
@@ -98,7 +98,7 @@ async function replace(
       return await inPlace("owner");
     }
     const isUnlike = !(await keepAttributes(path, handle));
-    // The owner change clears the setuid bit, and cp can be missing.
+    // Set the mode again: the change of owner clears the setuid bit, and cp can be missing.
     await handle.chmod(Number(old.mode) & 0o7777);
     await handle.sync();
     const identity = identityOf(await handle.stat({ bigint: true }));

@@ -1,5 +1,5 @@
-// Checks what the file worker answers. A sandboxed command may be able to speak in its place, so an answer is data of
-// unknown origin: only its shape is certain after these checks.
+// Checks the answers of the file worker. A sandboxed command may be able to forge an answer, so these checks guarantee
+// only its shape.
 import { z } from "zod";
 import { FILE_MAX_BYTES, NEAREST_NAMES_MAX_COUNT } from "../../support/limits.ts";
 import {

@@ -42,7 +42,7 @@ export class FrameReader {
   }
 }
 
-/** JSON.stringify calls Buffer.toJSON first, which lists the bytes as numbers. */
+/** JSON.stringify has already called Buffer.toJSON, which lists the bytes as numbers. */
 function toPlain(this: unknown, key: string, value: unknown): unknown {
   const own = (this as Readonly<Record<string, unknown>>)[key];
   return Buffer.isBuffer(own) ? own.toString("base64") : value;

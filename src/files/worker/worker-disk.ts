@@ -1,6 +1,6 @@
 // The disk as a sandbox sees it: a worker inside the sandbox does the work. Starts the worker at the first request and
-// again after it has died; ends it after some time without requests. Requests run one at a time, so the request that
-// waits for an answer notices a silent worker.
+// again after it has died; ends it after some time without requests. Requests run one at a time, so if the worker is
+// silent, the current request times out.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ConfinedWorker } from "../../shell/confined-worker.ts";
@@ -146,7 +146,7 @@ function readChecked<T>(read: (value: unknown) => T, value: unknown): T {
 
 let program: string | undefined;
 
-/** The bundled program, read once. In a run from source, the one of the last build. */
+/** The bundled program, read once. A run from source uses the last build. */
 function workerProgram(): string {
   const paths = ["../../files/worker.cjs", "../files/worker.cjs", "../../../dist/files/worker.cjs"].map(
     (path) => fileURLToPath(new URL(path, import.meta.url)),

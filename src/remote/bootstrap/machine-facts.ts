@@ -28,7 +28,7 @@ export function readFacts(lines: readonly string[]): MachineFacts {
     return at < 0 ? ([text, ""] as const) : ([text.slice(0, at), text.slice(at + 1)] as const);
   });
   const value = (name: string) => pairs.find(([key]) => key === name)?.[1] || undefined;
-  const free = Number(value("free"));
+  const free = Number(value("free") ?? Number.NaN);
   return {
     system: value("system"),
     arch: value("arch"),
@@ -37,7 +37,7 @@ export function readFacts(lines: readonly string[]): MachineFacts {
     tar: value("tar"),
     gzip: value("gzip"),
     base: value("base"),
-    freeBytes: Number.isSafeInteger(free) && free > 0 ? free * 1024 : undefined,
+    freeBytes: Number.isSafeInteger(free) && free >= 0 ? free * 1024 : undefined,
     nodes: pairs
       .filter(([key]) => key === "node")
       .map(([, text]) => {

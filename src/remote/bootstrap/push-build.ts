@@ -26,7 +26,7 @@ export interface PushOptions {
   readonly node?: string | undefined;
 }
 
-/** How a refusal of the push script reads. */
+/** The line that the push script prints if Node does not run there. */
 const NODE_REFUSED = /^nacre-refused node (.*)$/m;
 
 export async function pushBuild(link: Link, facts: MachineFacts, options: PushOptions): Promise<void> {
@@ -61,7 +61,7 @@ export async function pushBuild(link: Link, facts: MachineFacts, options: PushOp
   throw explainLinkFailure(link, end?.[0] ?? "silent", text);
 }
 
-/** Our own Node if architecture and libc match, else the one that the user names. */
+/** The Node that the user names, otherwise our own if architecture and libc match. */
 function nodeToPush(
   url: string,
   facts: MachineFacts,
@@ -89,7 +89,7 @@ function nodeToPush(
   );
 }
 
-/** Names of uname -m, with Node's name of the same architecture. */
+/** Architectures by their name in `uname -m`, with Node's name. */
 const ARCHITECTURES: Readonly<Record<string, string>> = {
   ...{ x86_64: "x64", amd64: "x64", aarch64: "arm64", arm64: "arm64" },
   ...{ armv7l: "arm", ppc64le: "ppc64", s390x: "s390x", riscv64: "riscv64" },

@@ -1,9 +1,15 @@
-// The shell programs that run at the remote end before nacre does. They need sh only, and change nothing but a private
+// The shell programs that run at the remote end before nacre does. They need only sh, and write only to a private
 // directory of the user.
 
-/** Shared by both programs: where builds can be, and whether such a directory belongs to this user. */
+/** Where builds can be, and whether such a directory belongs to this user, who alone can write to it. */
 const PLACES = `u=$(id -u)
-mine() { [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ]; }
+mine() {
+  [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ] || return 1
+  case $(ls -ld "$1") in d????-??-*) ;; *) return 1 ;; esac
+}
+private() {
+  (umask 077; mkdir -p "$1") 2>/dev/null && mine "$1" && [ -w "$1" ]
+}
 each() {
   for b in "\${XDG_CACHE_HOME:-\${HOME:+$HOME/.cache}}" /var/tmp /tmp "/run/user/$u" /dev/shm; do
     case $b in /?*) "$1" "$b/nacre-$u" && return 0 ;; esac
@@ -12,8 +18,8 @@ each() {
 }`;
 
 /**
- * start: runs the relay of the build with the hash $1 in the directory $2. If the build is not there, prints what is
- * known about the machine, one `nacre-probe NAME VALUE` per line, and ends.
+ * start: runs the relay of the build with the hash $1 in the directory $2. If the build is missing, prints facts about
+ * the machine, one `nacre-probe NAME VALUE` per line, and exits.
  */
 export const START_SCRIPT = `h=$1 d=$2
 ${PLACES}
@@ -21,12 +27,15 @@ go() {
   if [ -z "$NACRE_HOME" ]; then
     s=\${XDG_STATE_HOME:+$XDG_STATE_HOME/nacre}
     s=\${s:-$HOME/.local/state/nacre}
-    (umask 077; mkdir -p "$s" && [ -w "$s" ]) 2>/dev/null || { NACRE_HOME=$1/state; export NACRE_HOME; }
+    (umask 077; mkdir -p "$s" && [ -w "$s" ]) 2>/dev/null || state "$1" || each state
   fi
   if [ -n "$d" ]; then
     cd -- "$d" || { echo "nacre-refused cwd"; exit 1; }
   fi
   exec "$2" "$3" serve --stdio
+}
+state() {
+  case $1 in /?*) private "$1" && NACRE_HOME=$1/state && export NACRE_HOME ;; *) return 1 ;; esac
 }
 cached() {
   mine "$1" && [ -r "$1/$h/node" ] && IFS= read -r n <"$1/$h/node" && [ -x "$n" ] || return 1
@@ -35,11 +44,11 @@ cached() {
 each cached
 p=$(command -v nacre) && p=$(readlink -f "$p") && p=\${p%/cli/main.js} && [ -r "$p/build-hash" ] &&
   IFS= read -r x <"$p/build-hash" && [ "$x" = "$h" ] && n=$(command -v node) &&
-  go "\${TMPDIR:-/tmp}/nacre-$u" "$n" "$p/cli/main.js"
+  go '' "$n" "$p/cli/main.js"
 say() { printf 'nacre-probe %s\\n' "$*"; }
 usable() {
   (umask 077; mkdir -p "$1") 2>/dev/null || return 1
-  chmod 700 "$1" 2>/dev/null
+  [ ! -L "$1" ] && [ -O "$1" ] && chmod 700 "$1" 2>/dev/null
   if mine "$1" && { [ -n "$any" ] || ondisk "$1"; } && runs "$1/.try.$$"; then say base "$1"; df -Pk "$1" 2>/dev/null | { read -r _; read -r _ _ _ f _; say free "$f"; }; return 0; fi
   rmdir "$1" 2>/dev/null
   return 1
@@ -64,8 +73,8 @@ say end
 exit 0`;
 
 /**
- * push: reads an archive from stdin until its end, and makes it the build $2 in the directory $1. $3: the Node that
- * runs it; $4: the name under which Node itself is kept, if the archive contains it.
+ * push: reads an archive from stdin to EOF, and installs it as the build $2 in the directory $1. $3: the Node that runs
+ * it; $4: the name under which Node itself is kept, if the archive contains it.
  */
 export const PUSH_SCRIPT = `b=$1 h=$2 n=$3 k=$4 t=$1/$2.new.$$
 umask 077

@@ -16,7 +16,7 @@ export async function* tarArchive(files: readonly ArchivedFile[]): AsyncGenerato
     yield header(name, size, isProgram);
     let left = size;
     for await (const chunk of createReadStream(path)) {
-      // A file that grows meanwhile must not shift the next header.
+      // Read no more than the header says: a file that grows during the read must not shift the next header.
       const bytes = (chunk as Buffer).subarray(0, left);
       left -= bytes.length;
       yield bytes;
@@ -27,7 +27,7 @@ export async function* tarArchive(files: readonly ArchivedFile[]): AsyncGenerato
   yield Buffer.alloc(2 * BLOCK);
 }
 
-/** Bytes of the files together. */
+/** Total bytes of the files. */
 export function archiveSize(files: readonly ArchivedFile[]): number {
   return files.reduce((sum, { path }) => sum + statSync(path).size, 0);
 }

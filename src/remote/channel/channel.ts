@@ -3,7 +3,7 @@
 // carries no message: it acknowledges and shows that this end is alive.
 //
 //   send -> #unacked, until the peer acknowledges
-//   bind -> sends everything again that the peer has not received
+//   bind -> resends everything that the peer has not received
 //   read -> drops duplicates, delivers the rest
 import { NacreError } from "../../support/errors.ts";
 import {
@@ -58,7 +58,7 @@ export class Channel {
     this.#write(this.#sent, json);
   }
 
-  /** Resolves when less than this is on the way. */
+  /** Resolves when fewer than this many bytes are unacknowledged. */
   async drained(maxBytes: number): Promise<void> {
     while (this.#unackedBytes >= maxBytes) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
@@ -76,7 +76,7 @@ export class Channel {
     this.#ackTimer = undefined;
   }
 
-  /** Throws if the frame is malformed or a message is missing: the connection is then of no use. */
+  /** Throws if the frame is malformed or a message is missing. The caller must then close the connection. */
   read(frame: string): void {
     const first = frame.indexOf(" ");
     const second = frame.indexOf(" ", first + 1);
@@ -85,7 +85,7 @@ export class Channel {
       throw broken(`the frame ${JSON.stringify(head.slice(0, EXCERPT_MAX_CHARS))} is malformed`);
     const seq = Number(head.slice(0, first));
     this.#acknowledged(Number(head.slice(first + 1)));
-    // A duplicate was sent again before the peer knew that it had arrived.
+    // A duplicate: the peer resent it before our acknowledgment arrived.
     if (seq === 0 || seq <= this.#received) return;
     if (seq !== this.#received + 1) throw broken(`message ${seq} follows message ${this.#received}`);
     this.#received = seq;

@@ -1,7 +1,7 @@
 // Splits the bytes of one connection into lines. A partial line dies with its connection: a resumed channel sends the
 // whole message again.
 import { NacreError } from "../../support/errors.ts";
-import { REMOTE_FRAME_MAX_BYTES } from "../../support/limits.ts";
+import { REMOTE_FRAME_MAX_BYTES, REMOTE_FRAME_PARTS_MAX_COUNT } from "../../support/limits.ts";
 
 const NEWLINE = 0x0a;
 
@@ -33,5 +33,7 @@ export class FrameLines {
       );
     }
     this.#parts.push(rest);
+    // A peer that sends single bytes must not cost an object for each.
+    if (this.#parts.length >= REMOTE_FRAME_PARTS_MAX_COUNT) this.#parts = [Buffer.concat(this.#parts)];
   }
 }

@@ -5,6 +5,7 @@
 //   client -> daemon  hello {"client": …, "epoch": …, "received": N, …}
 //   daemon -> client  welcome {"state": "new" | "resumed" | "lost" | "refused", "received": N, …}
 import { attempt } from "../../support/attempt.ts";
+import { NacreError } from "../../support/errors.ts";
 
 const PROTOCOL = 1;
 
@@ -18,12 +19,13 @@ export interface Greeting {
 export type Purpose =
   | { readonly kind: "kit"; readonly options: Readonly<Record<string, unknown>> }
   | { readonly kind: "mcp"; readonly options: Readonly<Record<string, unknown>> }
+  | { readonly kind: "ui"; readonly options: Readonly<Record<string, unknown>> }
   | { readonly kind: "cli" };
 
 export interface ClientHello {
   /** A random name of the client. Stays the same across its connections. */
   readonly client: string;
-  /** The daemon that the client knows; null at the first connection. */
+  /** The epoch of the daemon that the client last reached; null for the first connection. */
   readonly epoch: string | null;
   readonly received: number;
   readonly pingMs: number;
@@ -41,6 +43,16 @@ export interface Welcome {
   readonly error?: unknown;
 }
 
+/** undefined for another line. Throws if a field cannot be right: the channel would lose messages. */
+export function readWelcome(line: string): Welcome | undefined {
+  const welcome = parseLine<Welcome>("welcome", line);
+  if (!welcome) return undefined;
+  const { state, received, cwd } = welcome;
+  const isKnown = ["new", "resumed", "lost", "refused"].includes(state);
+  if (isKnown && Number.isSafeInteger(received) && received >= 0 && typeof cwd === "string") return welcome;
+  throw new NacreError("internal", "The remote end broke the protocol: its welcome has a wrong field.");
+}
+
 export interface RelayLine {
   readonly cwd: string;
 }
@@ -49,7 +61,9 @@ export function formatGreeting({ buildHash, epoch }: Greeting): string {
   return `nacre-serve ${PROTOCOL} ${buildHash} ${epoch}\n`;
 }
 
-/** A shell's startup file may have printed text without a newline before the greeting. */
+/**
+ * Finds the greeting at the end of a line: a shell's startup file may have printed text without a newline before it.
+ */
 export function parseGreeting(line: string): Greeting | undefined {
   const [, version, buildHash = "", epoch = ""] =
     /nacre-serve (\d+) ([0-9a-f]{8,64}) ([0-9a-f]{8,64})\r?$/.exec(line) ?? [];

@@ -1,5 +1,7 @@
 // Requests and answers (JSON-RPC 2.0) over a channel, in both directions.
+import { attempt } from "../../support/attempt.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";
+import { REMOTE_CANCEL_MAX_MS } from "../../support/limits.ts";
 import { type Deferred, deferred } from "../../support/timing.ts";
 import { fromWireError, toWireError } from "./wire-error.ts";
 
@@ -16,7 +18,7 @@ export type RpcParams = Readonly<Record<string, unknown>>;
 export type RpcHandler = (params: RpcParams, signal: AbortSignal) => unknown;
 
 export interface RequestOptions {
-  /** Sends a cancellation when aborted. The request still waits for its answer. */
+  /** Sends a cancellation when aborted. The request still waits for its answer, but only for a limited time. */
   readonly signal?: AbortSignal | undefined;
   /** The same key never runs twice: 32 hexadecimal digits. */
   readonly key?: string;
@@ -32,9 +34,16 @@ export class RpcPeer {
   readonly #running = new Map<number | string, AbortController>();
   #ids = 0;
 
-  constructor(send: (message: RpcMessage) => void, handlers: ReadonlyMap<string, RpcHandler>) {
+  readonly #cancelMaxMs: number;
+
+  constructor(
+    send: (message: RpcMessage) => void,
+    handlers: ReadonlyMap<string, RpcHandler>,
+    cancelMaxMs = REMOTE_CANCEL_MAX_MS,
+  ) {
     this.#send = send;
     this.#handlers = handlers;
+    this.#cancelMaxMs = cancelMaxMs;
   }
 
   async request(method: string, params: RpcParams, { signal, key }: RequestOptions = {}): Promise<unknown> {
@@ -42,18 +51,23 @@ export class RpcPeer {
     const id = this.#ids;
     const answer = deferred<unknown>();
     this.#pending.set(id, answer);
-    const cancel = () => this.notify(CANCELLED, { requestId: id });
-    this.#send({
-      jsonrpc: "2.0",
-      id,
-      method,
-      params: key === undefined ? params : { ...params, _meta: { [KEY_FIELD]: key } },
-    });
-    if (signal?.aborted) cancel();
-    else signal?.addEventListener("abort", cancel, { once: true });
+    let late: NodeJS.Timeout | undefined;
+    const cancel = () => {
+      this.notify(CANCELLED, { requestId: id });
+      late = setTimeout(() => answer.reject(notConfirmed(method, this.#cancelMaxMs)), this.#cancelMaxMs);
+    };
     try {
+      this.#send({
+        jsonrpc: "2.0",
+        id,
+        method,
+        params: key === undefined ? params : { ...params, _meta: { [KEY_FIELD]: key } },
+      });
+      if (signal?.aborted) cancel();
+      else signal?.addEventListener("abort", cancel, { once: true });
       return await answer.promise;
     } finally {
+      clearTimeout(late);
       signal?.removeEventListener("abort", cancel);
       this.#pending.delete(id);
     }
@@ -95,8 +109,16 @@ export class RpcPeer {
     }
     if (id === undefined) return;
     this.#running.delete(id);
-    this.#send({ jsonrpc: "2.0", id, ...answer });
+    // A peer that does not take its answers gets no more of them.
+    attempt(() => this.#send({ jsonrpc: "2.0", id, ...answer }));
   }
+}
+
+function notConfirmed(method: string, waitedMs: number): NacreError {
+  return new NacreError(
+    "remote_lost",
+    `The remote end has not confirmed within ${waitedMs}ms that it cancelled ${method}. The command may still run there. Look at the state it left before you repeat it.`,
+  );
 }
 
 /** undefined for text that is not a JSON object. */

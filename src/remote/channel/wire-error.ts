@@ -7,7 +7,7 @@ export interface WireError {
   readonly data?: unknown;
 }
 
-/** The range of JSON-RPC for errors of an application. */
+/** JSON-RPC reserves -32000 to -32099 for errors that the implementation defines. */
 const APPLICATION_ERROR = -32_000;
 
 export function toWireError(thrown: unknown): WireError {
@@ -20,7 +20,17 @@ export function fromWireError(error: unknown): NacreError {
   const { code, name: _, message: __, ...fields } = Object(data) as Record<string, unknown>;
   const known = ERROR_CODES.find((one): one is ErrorCode => one === code) ?? "internal";
   return Object.assign(
-    new NacreError(known, String(message ?? "The remote end failed without a message.")),
-    fields,
+    new NacreError(known, withoutControls(String(message ?? "The remote end failed without a message."))),
+    Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [
+        name,
+        typeof value === "string" ? withoutControls(value) : value,
+      ]),
+    ),
   );
+}
+
+/** Text of the other end is data: without these characters, it cannot change the terminal that shows it. */
+function withoutControls(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, " ");
 }

@@ -1,5 +1,5 @@
 // `nacre mcp --remote`: passes the messages of a local MCP client to the MCP server at the remote end. It adds a key to
-// every tool call, so that a call never runs twice, and answers the calls whose result is lost.
+// every tool call, so that a call never runs twice. If a result is lost, it answers the call with an error.
 import type { Readable, Writable } from "node:stream";
 import { messageOf, type NacreError } from "../../support/errors.ts";
 import { EXCERPT_MAX_CHARS, MCP_DRAIN_MAX_MS } from "../../support/limits.ts";
@@ -118,7 +118,8 @@ class McpProxy {
     if (!message) return;
     const { id, method } = message;
     if (id !== undefined && method === undefined) {
-      if (this.#repeated.delete(id)) return;
+      // The local client made no other calls, or it has cancelled them.
+      if (this.#repeated.delete(id) || !this.#pending.has(id)) return;
       this.#settle(id);
     }
     this.#print(message);

@@ -6,7 +6,11 @@
 //                             the end  -> explainLinkFailure
 import { type LinkEnd, type LinkProcess, startLinkProcess } from "../../engine/link-process.ts";
 import { ownBuildHash } from "../../engine/own-build.ts";
-import { REMOTE_GREETING_MAX_MS, REMOTE_LINK_END_MS, REMOTE_NOISE_MAX_CHARS } from "../../support/limits.ts";
+import {
+  REMOTE_BEFORE_GREETING_MAX_BYTES,
+  REMOTE_LINK_END_MS,
+  REMOTE_NOISE_MAX_CHARS,
+} from "../../support/limits.ts";
 import { deferred, within } from "../../support/timing.ts";
 import { isProbeLine, type MachineFacts, readFacts } from "../bootstrap/machine-facts.ts";
 import { pushBuild } from "../bootstrap/push-build.ts";
@@ -19,10 +23,14 @@ import { explainLinkFailure, LinkFailure, printableLine } from "../links/link-fa
 export interface OpenLinkOptions {
   /** A Node program for the remote machine, on this machine. */
   readonly node?: string | undefined;
-  /** Receives every line after the greeting. */
+  /** The longest time until the greeting. */
+  readonly connectMaxMs: number;
+  /** Receives every line after the greeting. If it throws, the link is closed. */
   readonly onLine: (line: string) => void;
-  /** Called once, when the link has ended after its greeting. */
-  readonly onEnd: () => void;
+  /** Called at every byte after the greeting: a slow link takes long for a large message. */
+  readonly onBytes: () => void;
+  /** Called once, when the link has ended after its greeting. `broken`: why this end has closed it. */
+  readonly onEnd: (broken?: unknown) => void;
 }
 
 export interface OpenLink {
@@ -30,7 +38,7 @@ export interface OpenLink {
   write(line: string): void;
   /** Ends the client program at once. */
   close(): void;
-  /** Closes stdin, so that what was written still arrives. */
+  /** Closes stdin: everything written before still arrives. */
   finish(): void;
 }
 
@@ -53,7 +61,7 @@ type Attempt = OpenLink | MachineFacts;
 async function attemptLink(
   link: Link,
   buildHash: string,
-  { onLine, onEnd }: OpenLinkOptions,
+  { connectMaxMs, onLine, onBytes, onEnd }: OpenLinkOptions,
 ): Promise<Attempt> {
   const child = startLinkProcess(link.argv(startArguments(buildHash, link.cwd)));
   const noise = { stdout: "", stderr: "" };
@@ -72,33 +80,41 @@ async function attemptLink(
     if (line.trimEnd() === "nacre-probe end") result.resolve(readFacts(probed));
   });
   const fail = () => child.kill();
+  let broken: unknown;
+  let before = 0;
   child.stdout.on("data", (chunk: Buffer) => {
+    if (broken !== undefined) return;
     try {
+      if (greeted) onBytes();
+      else before += chunk.length;
+      if (before > REMOTE_BEFORE_GREETING_MAX_BYTES) throw tooMuchBefore(link);
       lines.push(chunk);
-    } catch {
+    } catch (error) {
       // A frame that cannot be read: the channel resumes on a new connection.
+      broken = error;
       fail();
     }
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     noise.stderr = `${noise.stderr}${text}`.slice(-REMOTE_NOISE_MAX_CHARS);
   });
-  // Text that arrives together with the exit still belongs to the attempt: wait for the end of stdout as well.
+  // The program can exit before we have read its last output: wait for the end of stdout as well.
   const closed = new Promise<void>((resolve) => child.stdout.once("close", () => resolve()));
   void child.ended.then(async (end) => {
     await within(REMOTE_LINK_END_MS, closed);
-    if (greeted) onEnd();
+    if (greeted) onEnd(broken);
     else result.resolve(end);
   });
-  const settled = await within(REMOTE_GREETING_MAX_MS, result.promise);
+  const settled = await within(connectMaxMs, result.promise);
   if (settled !== undefined && "epoch" in settled) return openedLink(child, settled);
   fail();
   if (settled !== undefined && "nodes" in settled) return settled;
+  if (broken instanceof LinkFailure) throw broken;
   throw attemptFailure(link, settled ?? "silent", noise);
 }
 
 function openedLink(child: LinkProcess, greeting: Greeting): OpenLink {
-  // An idle program can exit, as with a local toolkit. A request holds the event loop itself.
+  // An idle link must not keep the host process alive. A pending request does that itself.
   child.unref();
   return {
     greeting,
@@ -109,6 +125,13 @@ function openedLink(child: LinkProcess, greeting: Greeting): OpenLink {
       void within(REMOTE_LINK_END_MS, child.ended).then(() => child.kill());
     },
   };
+}
+
+function tooMuchBefore({ url }: Link): LinkFailure {
+  return new LinkFailure(
+    `The remote end ${url} cannot be used: it printed more than ${REMOTE_BEFORE_GREETING_MAX_BYTES} bytes before the greeting. Check what its login shell prints.`,
+    false,
+  );
 }
 
 /** The relay reports why it refuses, on a line of its own: that is the cause, whatever the client program adds. */

@@ -2,21 +2,34 @@
 //
 //   connect  -> #attempt            the first connection: its failure is the result
 //   the link ends or is silent -> #restore: attempts until the linger is over
+//   the remote end breaks the protocol -> the same, but only a few times in a row
 //   another epoch, an unknown client, a final error -> #lose: every call so far is lost, and nothing runs again
 import { randomBytes } from "node:crypto";
 import { monotonicMs } from "../../support/clock.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { holdEventLoop } from "../../support/event-loop-hold.ts";
-import { REMOTE_END_MAX_MS, REMOTE_HELLO_MAX_MS, REMOTE_RETRY_MIN_MS } from "../../support/limits.ts";
-import { type Deferred, deferred, sleep, within } from "../../support/timing.ts";
+import {
+  REMOTE_BACKLOG_MAX_BYTES,
+  REMOTE_END_MAX_MS,
+  REMOTE_VIOLATIONS_MAX_COUNT,
+} from "../../support/limits.ts";
+import { isError } from "../../support/realms.ts";
+import { type Deferred, deferred, within } from "../../support/timing.ts";
 import { Channel } from "../channel/channel.ts";
-import { type ClientHello, formatLine, type Purpose, parseLine, type Welcome } from "../channel/handshake.ts";
+import {
+  type ClientHello,
+  formatLine,
+  type Purpose,
+  readWelcome,
+  type Welcome,
+} from "../channel/handshake.ts";
 import { fromWireError } from "../channel/wire-error.ts";
 import type { Link } from "../links/link.ts";
 import { LinkFailure } from "../links/link-failure.ts";
 import { parseRemote } from "../links/link-url.ts";
 import { type OpenLink, openLink } from "./open-link.ts";
 import { type RemoteOptions, type RemoteTimes, remoteTimes } from "./remote-options.ts";
+import { RetryPace } from "./retry-pace.ts";
 
 export interface RemoteClientOptions {
   readonly remote: RemoteOptions;
@@ -51,12 +64,19 @@ export class RemoteClient {
   #bound = deferred();
   #bye: Deferred<void> | undefined;
   #isClosed = false;
+  #closing: Promise<void> | undefined;
+  readonly #pace: RetryPace;
+  /** Links in a row that the remote end has broken. */
+  #violations = 0;
+  /** A message that arrived and cannot be read. It will not arrive again, so its call has no answer. */
+  #unreadable: unknown;
 
   constructor(options: RemoteClientOptions) {
     this.#options = options;
     this.#link = parseRemote(options.remote.url);
     this.#times = remoteTimes(options.remote);
-    this.#channel = new Channel(options.onMessage);
+    this.#pace = new RetryPace(this.#times.retryMaxMs);
+    this.#channel = this.#newChannel();
   }
 
   /** The directory at the remote end. Known after the first connection. */
@@ -71,28 +91,43 @@ export class RemoteClient {
 
   /** Connects if there is no client at the remote end: at first, and after a loss. */
   async ready(): Promise<void> {
-    if (this.#isClosed) throw new NacreError("unavailable", `The connection to ${this.#link.url} is closed.`);
+    this.#checkOpen();
     if (this.#epoch !== null) return;
     this.#connecting ??= this.#attempt().finally(() => {
       this.#connecting = undefined;
     });
     using _hold = holdEventLoop();
     await this.#connecting;
+    // Closed while it connected: a request would wait forever.
+    this.#checkOpen();
   }
 
-  /** Call `ready` before. The message is delivered once, even if the link is lost meanwhile. */
+  #checkOpen(): void {
+    if (this.#isClosed) throw new NacreError("unavailable", `The connection to ${this.#link.url} is closed.`);
+  }
+
+  /**
+   * Call `ready` before. The message is delivered once, even if the link is lost meanwhile. Throws if too much waits for
+   * the remote end already.
+   */
   send(json: string): void {
+    if (this.#channel.unackedBytes + json.length > REMOTE_BACKLOG_MAX_BYTES) {
+      throw new NacreError(
+        "limit_reached",
+        `The remote end ${this.#link.url} has not received ${this.#channel.unackedBytes} bytes yet: nothing more can be sent to it. Wait until it answers.`,
+      );
+    }
     this.#channel.send(json);
-  }
-
-  /** Bytes that have not arrived yet. */
-  async drained(maxBytes: number): Promise<void> {
-    await this.#channel.drained(maxBytes);
   }
 
   /** Ends this client at the remote end with everything that is not durable. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
+    // One farewell, however many callers: only one of them would get the answer.
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
     if (this.#epoch !== null) {
       using _hold = holdEventLoop();
       const bye = deferred();
@@ -106,37 +141,40 @@ export class RemoteClient {
 
   /** Starts a connection: greeting, hello, welcome. Throws if there is none. */
   async #attempt(): Promise<void> {
-    const welcomed = deferred<Welcome | undefined>();
+    const welcomed = deferred<unknown>();
     let current: OpenLink | undefined;
-    const onLine = (line: string) => {
+    const onBytes = () => {
       this.#heardMs = monotonicMs();
+    };
+    const onLine = (line: string) => {
       if (current === undefined) return;
       if (current === this.#open) {
-        this.#read(line, current);
+        this.#read(line);
         return;
       }
-      const welcome = parseLine<Welcome>("welcome", line);
+      const welcome = readWelcome(line);
       if (!welcome) return;
       // Bind here: the next line can be in the same chunk, and would be lost if the channel were bound later.
       if (welcome.state === "new" || welcome.state === "resumed") this.#bind(current, welcome);
       welcomed.resolve(welcome);
     };
-    const onEnd = () => {
-      welcomed.resolve(undefined);
-      if (current !== undefined && current === this.#open) this.#onEnd();
+    const onEnd = (broken?: unknown) => {
+      welcomed.resolve(broken ?? {});
+      if (current !== undefined && current === this.#open) this.#onEnd(broken);
     };
-    const { node = process.env["NACRE_REMOTE_NODE"] } = this.#options.remote;
-    const open = await openLink(this.#link, { node: node || undefined, onLine, onEnd });
+    const { connectMaxMs } = this.#times;
+    const node = (this.#options.remote.node ?? process.env["NACRE_REMOTE_NODE"]) || undefined;
+    const open = await openLink(this.#link, { node, connectMaxMs, onLine, onBytes, onEnd });
     current = open;
     if (this.#epoch !== null && open.greeting.epoch !== this.#epoch) {
       open.close();
       throw new RemoteLost(this.#link.url, "the remote end was restarted");
     }
     open.write(formatLine("hello", this.#hello()));
-    const welcome = await within(REMOTE_HELLO_MAX_MS, welcomed.promise);
-    if (welcome?.state === "new" || welcome?.state === "resumed") return;
+    const answer = await within(connectMaxMs, welcomed.promise);
+    if (current === this.#open) return;
     open.close();
-    throw this.#refused(welcome);
+    throw this.#refused(answer);
   }
 
   #bind(open: OpenLink, welcome: Welcome): void {
@@ -144,19 +182,27 @@ export class RemoteClient {
       open.close();
       return;
     }
+    // This throws if the remote end has more messages than were sent: the link is then of no use.
+    this.#channel.bind((line) => open.write(line), welcome.received);
     this.#epoch = open.greeting.epoch;
     if (welcome.state === "new") this.#welcome = welcome;
     this.#open = open;
-    this.#channel.bind((line) => open.write(line), welcome.received);
+    this.#pace.bound();
     clearInterval(this.#heartbeat);
     this.#heartbeat = setInterval(() => this.#beat(open), this.#times.pingMs).unref();
     this.#bound.resolve();
   }
 
-  #refused(welcome: Welcome | undefined): NacreError {
+  /** `answer`: a welcome, the reason why the link ended, or undefined after the time. */
+  #refused(answer: unknown): NacreError {
     const { url } = this.#link;
-    if (welcome?.state === "refused") return fromWireError(welcome.error);
-    if (!welcome) return new LinkFailure(`The link to ${url} ended during the handshake.`, false);
+    if (answer === undefined)
+      return new LinkFailure(`The remote end ${url} did not answer the handshake in time.`, false);
+    if (isError(answer))
+      return new LinkFailure(`The link to ${url} ended during the handshake: ${messageOf(answer)}`, false);
+    const { state, error } = answer as Partial<Welcome>;
+    if (state === undefined) return new LinkFailure(`The link to ${url} ended during the handshake.`, false);
+    if (state === "refused") return fromWireError(error);
     return new RemoteLost(
       url,
       "the remote end has ended this client, because it was without a link for too long",
@@ -177,17 +223,21 @@ export class RemoteClient {
     };
   }
 
-  #read(line: string, open: OpenLink): void {
-    if (line === "bye") {
-      this.#bye?.resolve();
-      return;
-    }
-    try {
-      this.#channel.read(line);
-    } catch {
-      // The next connection resumes after the last message that arrived.
-      open.close();
-    }
+  /** Throws if the frame is broken. The next connection resumes after the last message that arrived. */
+  #read(line: string): void {
+    if (line === "bye") this.#bye?.resolve();
+    else this.#channel.read(line);
+  }
+
+  #newChannel(): Channel {
+    return new Channel((json) => {
+      try {
+        this.#options.onMessage(json);
+      } catch (error) {
+        this.#unreadable = error;
+        throw error;
+      }
+    });
   }
 
   #beat(open: OpenLink): void {
@@ -204,15 +254,22 @@ export class RemoteClient {
     return open;
   }
 
-  #onEnd(): void {
+  #onEnd(broken: unknown): void {
     this.#detach();
-    if (!this.#isClosed && this.#epoch !== null) void this.#restore();
+    this.#pace.lost();
+    if (this.#isClosed || this.#epoch === null) return;
+    // A program that writes into the link by accident breaks one link. A remote end that breaks every link is lost.
+    if (this.#pace.heldMs > this.#times.silentMaxMs) this.#violations = 0;
+    if (broken !== undefined) this.#violations += 1;
+    const isLost = this.#unreadable !== undefined || this.#violations >= REMOTE_VIOLATIONS_MAX_COUNT;
+    if (isLost) this.#lose(new RemoteLost(this.#link.url, messageOf(this.#unreadable ?? broken)));
+    else void this.#restore();
   }
 
   async #restore(): Promise<void> {
     const deadline = monotonicMs() + this.#times.lingerMs;
-    for (let pauseMs = 0; !this.#isClosed; pauseMs = this.#nextPause(pauseMs)) {
-      if (pauseMs > 0) await sleep((pauseMs * (1 + Math.random())) / 2);
+    while (!this.#isClosed) {
+      await this.#pace.pause();
       try {
         return await this.#attempt();
       } catch (error) {
@@ -225,14 +282,12 @@ export class RemoteClient {
     }
   }
 
-  #nextPause(pauseMs: number): number {
-    return Math.min(this.#times.retryMaxMs, Math.max(REMOTE_RETRY_MIN_MS, pauseMs * 2));
-  }
-
   #lose(error: NacreError): void {
     this.#epoch = null;
     this.#id = newClientId();
-    this.#channel = new Channel(this.#options.onMessage);
+    this.#channel = this.#newChannel();
+    this.#violations = 0;
+    this.#unreadable = undefined;
     this.#bye?.resolve();
     this.#options.onLost(error);
   }

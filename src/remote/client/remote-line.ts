@@ -1,8 +1,11 @@
 // Runs a command line of the nacre program at the remote end: its output, its exit code and the signals of this process
-// travel over the channel. Ctrl-C is a request: killing the link would cancel nothing.
+// travel over the channel. Ctrl-C travels as a request, because killing the link would not stop the remote command.
 
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { NacreError } from "../../support/errors.ts";
+import { REMOTE_UNWRITTEN_MAX_BYTES } from "../../support/limits.ts";
+import { deferred } from "../../support/timing.ts";
 import type { RpcHandler } from "../channel/rpc-peer.ts";
 import type { RemoteOptions } from "./remote-options.ts";
 import { newCallKey, RemotePeer } from "./remote-peer.ts";
@@ -24,10 +27,19 @@ export interface RemoteLine {
 
 export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], io: LineIo): RemoteLine {
   let writing: Promise<unknown> = Promise.resolve();
+  let unwrittenBytes = 0;
+  const flooded = deferred<never>();
+  flooded.promise.catch(() => {});
   const print = ({ stream, data }: Readonly<Record<string, unknown>>) => {
     const target = stream === "stderr" ? io.stderr : io.stdout;
     const bytes = Buffer.from(String(data), "base64");
-    writing = writing.then(() => write(target, bytes));
+    unwrittenBytes += bytes.length;
+    // Both streams together, and a margin. The remote end must wait for the answers.
+    if (unwrittenBytes > 4 * REMOTE_UNWRITTEN_MAX_BYTES) flooded.reject(tooMuchOutput(remote.url));
+    writing = writing.then(async () => {
+      await write(target, bytes);
+      unwrittenBytes -= bytes.length;
+    });
     return writing;
   };
   const peer = new RemotePeer(
@@ -42,9 +54,8 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
     try {
       const { interactive, colors = { stdout: false, stderr: false }, columns } = io;
       const params = { argv, interactive, colors, columns };
-      const { exitCode } = await peer.request<{ exitCode: number }>("nacre/cli.run", params, {
-        key: newCallKey(),
-      });
+      const asked = peer.request<{ exitCode: number }>("nacre/cli.run", params, { key: newCallKey() });
+      const { exitCode } = await Promise.race([asked, flooded.promise]);
       await writing;
       return exitCode;
     } finally {
@@ -58,6 +69,13 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
   };
 }
 
+function tooMuchOutput(url: string): NacreError {
+  return new NacreError(
+    "remote_lost",
+    `The remote end ${url} sends more output than is read here, and does not wait. nacre has left it.`,
+  );
+}
+
 async function sendInput(peer: RemotePeer, stdin: Readable): Promise<void> {
   try {
     for await (const chunk of stdin) {
@@ -67,7 +85,7 @@ async function sendInput(peer: RemotePeer, stdin: Readable): Promise<void> {
     }
     await peer.request("nacre/cli.input", { data: null });
   } catch {
-    // The link is lost, or stdin was closed at the end: the result of the command line reports it.
+    // The link was lost, or stdin closed at the end. The result of the command line reports either.
   }
 }
 

@@ -1,6 +1,7 @@
 // How a client of a remote machine is set up.
 import { NacreError } from "../../support/errors.ts";
 import {
+  REMOTE_CONNECT_MAX_MS,
   REMOTE_LINGER_MS,
   REMOTE_PING_MS,
   REMOTE_RETRY_MAX_MS,
@@ -23,21 +24,24 @@ export interface RemoteOptions {
   readonly lingerMs?: number;
   /** The longest pause between two attempts to restore a lost link. @default 5000 */
   readonly retryMaxMs?: number;
+  /** The longest time until the remote end greets, and then until it answers the handshake. @default 60000 */
+  readonly connectMaxMs?: number;
   /** A Node program for the remote machine, as a path on this machine. @default $NACRE_REMOTE_NODE, else this Node */
   readonly node?: string;
 }
 
 export type RemoteTimes = Readonly<
-  Required<Pick<RemoteOptions, "pingMs" | "silentMaxMs" | "lingerMs" | "retryMaxMs">>
+  Required<Pick<RemoteOptions, "pingMs" | "silentMaxMs" | "lingerMs" | "retryMaxMs" | "connectMaxMs">>
 >;
 
-/** The variables of the environment are for the program, which has no options for them. */
+/** A missing option falls back to an environment variable, because the CLI has no options for these times. */
 export function remoteTimes(options: RemoteOptions): RemoteTimes {
   return {
     pingMs: options.pingMs ?? fromEnvironment("NACRE_REMOTE_PING_MS") ?? REMOTE_PING_MS,
     silentMaxMs: options.silentMaxMs ?? fromEnvironment("NACRE_REMOTE_SILENT_MS") ?? REMOTE_SILENT_MAX_MS,
     lingerMs: options.lingerMs ?? fromEnvironment("NACRE_REMOTE_LINGER_MS") ?? REMOTE_LINGER_MS,
     retryMaxMs: options.retryMaxMs ?? fromEnvironment("NACRE_REMOTE_RETRY_MS") ?? REMOTE_RETRY_MAX_MS,
+    connectMaxMs: options.connectMaxMs ?? fromEnvironment("NACRE_REMOTE_CONNECT_MS") ?? REMOTE_CONNECT_MAX_MS,
   };
 }
 

@@ -1,6 +1,7 @@
 // Requests to the daemon: a client and a JSON-RPC peer that stay together. A request that the daemon has lost fails with
 // `remote_lost`; the next one connects anew.
 import { randomBytes } from "node:crypto";
+import { NacreError } from "../../support/errors.ts";
 import { holdEventLoop } from "../../support/event-loop-hold.ts";
 import type { Purpose } from "../channel/handshake.ts";
 import {
@@ -41,8 +42,10 @@ export class RemotePeer {
     this.#peer.notify(method, params);
   }
 
+  /** Fails the requests that still wait: no answer can arrive any more, and each would keep the process alive. */
   async close(): Promise<void> {
     await this.client.close();
+    this.#peer.fail(new NacreError("unavailable", "The connection was closed before the answer arrived."));
   }
 }
 

@@ -1,5 +1,5 @@
-// Sandboxes as containers of a docker daemon. The container's own body is its deadline: it sleeps until then and ends,
-// and the daemon removes it. So nothing stays when the client is killed.
+// Sandboxes as containers of a docker daemon. The container's main process sleeps until the deadline and exits; then
+// the docker daemon removes the container. So nothing is left over after the client is killed.
 import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
 
 export interface DockerFleetOptions {
@@ -10,6 +10,7 @@ export interface DockerFleetOptions {
 
 const LABEL = "nacre.fleet";
 const OWNER = "nacre.owner";
+const ENDED_STATES = ["exited", "dead"];
 
 export function docker({ image, args = [] }: DockerFleetOptions): FleetEngine {
   return {
@@ -21,12 +22,15 @@ export function docker({ image, args = [] }: DockerFleetOptions): FleetEngine {
       return { id: name, url: `docker://${name}` };
     },
     list: async () => {
-      const format = `{{.Names}}\t{{.Label "${OWNER}"}}\t{{.Status}}`;
+      const format = `{{.Names}}\t{{.Label "${OWNER}"}}\t{{.Status}}\t{{.State}}`;
       const argv = ["docker", "ps", "--all", "--filter", `label=${LABEL}`, "--format", format];
       const lines = (await askEngine("Listing containers", argv)).split("\n").filter((line) => line !== "");
-      return lines.map((line): ListedSandbox => {
-        const [id = "", owner = "", status = ""] = line.split("\t");
-        return { id, owner, status, engine: "docker", url: `docker://${id}` };
+      // A container that docker is removing counts as gone: a second removal would fail.
+      const kept = lines.filter((line) => !line.endsWith("\tremoving"));
+      return kept.map((line): ListedSandbox => {
+        const [id = "", owner = "", status = "", state = ""] = line.split("\t");
+        const hasEnded = ENDED_STATES.includes(state);
+        return { id, owner, status, hasEnded, engine: "docker", url: `docker://${id}` };
       });
     },
     release: async (id) =>

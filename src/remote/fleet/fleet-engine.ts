@@ -6,11 +6,11 @@ import { type ClientResult, runClientProgram } from "../../engine/link-process.t
 import { isSameProcess, thisProcess } from "../../engine/process-table.ts";
 import { attempt } from "../../support/attempt.ts";
 import { NacreError } from "../../support/errors.ts";
-import { EXCERPT_MAX_CHARS } from "../../support/limits.ts";
+import { EXCERPT_MAX_CHARS, FLEET_ANSWER_MAX_MS } from "../../support/limits.ts";
 
 export interface SandboxRequest {
   readonly name: string;
-  /** The process that leases it. */
+  /** The process that leases it (fleetOwner). */
   readonly owner: string;
   readonly deadlineSeconds: number;
 }
@@ -24,8 +24,10 @@ export interface LeasedSandbox {
 export interface ListedSandbox extends LeasedSandbox {
   readonly engine: string;
   readonly owner: string;
-  /** What the engine says about it. */
+  /** The status that the engine reports. */
   readonly status: string;
+  /** Whether the engine has ended it and only keeps its record. */
+  readonly hasEnded: boolean;
 }
 
 export interface FleetEngine {
@@ -36,7 +38,7 @@ export interface FleetEngine {
   release(id: string): Promise<void>;
 }
 
-/** Names this process for all time: host, boot, PID and start time. */
+/** Identifies this process uniquely: host, boot, PID and start time. */
 export function fleetOwner(): string {
   const { pid, startTime } = thisProcess();
   return `${hostname()}.${bootId()}.${pid}.${startTime}`;
@@ -49,24 +51,31 @@ export function isOwnerGone(owner: string): boolean {
   return boot !== bootId() || !isSameProcess(Number(pid), startTime);
 }
 
+/** Whether the sandbox or its owner has ended, so that no program uses it. */
+export function isAbandoned({ owner, hasEnded }: ListedSandbox): boolean {
+  return hasEnded || isOwnerGone(owner);
+}
+
 function bootId(): string {
   const text = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8")) ?? "00000000";
   return text.split("-")[0] ?? "00000000";
 }
 
-/** Runs a program of the engine. Throws an error with its last words if it fails. */
+/** Runs a program of the engine. If it fails, throws an error with the end of its output. */
 export async function askEngine(what: string, argv: readonly string[], input?: string): Promise<string> {
-  const result = await runClientProgram(argv, input);
+  const result = await runClientProgram(argv, { input, maxMs: FLEET_ANSWER_MAX_MS });
   if (result.code === 0) return result.stdout;
   throw new NacreError("unavailable", `${what} failed: ${describeFailure(argv, result)}`);
 }
 
 function describeFailure(
   [program = ""]: readonly string[],
-  { startError, stderr, stdout, code }: ClientResult,
+  { startError, stderr, stdout, code, timedOut }: ClientResult,
 ): string {
   if (startError === "ENOENT") return `the program ${program} was not found on PATH. Install it.`;
   if (startError !== undefined) return `the program ${program} could not be started (${startError}).`;
+  if (timedOut)
+    return `${program} did not end within ${FLEET_ANSWER_MAX_MS}ms. Its server may be unreachable: run ${program} by hand.`;
   const text = `${stdout}\n${stderr}`.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
   return `${program} ended with exit code ${code}: ${text.slice(-EXCERPT_MAX_CHARS * 4)}`;
 }

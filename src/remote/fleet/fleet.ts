@@ -1,13 +1,22 @@
-// Leases one sandbox per toolkit from an engine, and gives it back. The engine's own deadline removes what a killed
-// client leaves.
+// Leases one sandbox per toolkit from an engine, and gives it back. If the client is killed, the engine removes its
+// sandboxes at their deadline.
 import { randomBytes } from "node:crypto";
-import { FLEET_DEADLINE_SECONDS } from "../../support/limits.ts";
+import { monotonicMs } from "../../support/clock.ts";
+import { messageOf, NacreError } from "../../support/errors.ts";
+import {
+  FLEET_CONNECTS_MAX_COUNT,
+  FLEET_DEADLINE_SECONDS,
+  FLEET_END_MAX_MS,
+  FLEET_POLL_MS,
+} from "../../support/limits.ts";
+import { Semaphore } from "../../support/semaphore.ts";
+import { sleep } from "../../support/timing.ts";
 import { createToolkit, type RemoteToolkit, type ToolkitOptions } from "../../toolkit.ts";
-import { type FleetEngine, fleetOwner, isOwnerGone, type ListedSandbox } from "./fleet-engine.ts";
+import { type FleetEngine, fleetOwner, isAbandoned, type ListedSandbox } from "./fleet-engine.ts";
 
 export interface FleetOptions {
   readonly engine: FleetEngine;
-  /** After this time the engine ends a sandbox, whatever happens to this program. @default 21600 (6 hours) */
+  /** The engine ends a sandbox after this time, even if this program has died. @default 21600 (6 hours) */
   readonly deadlineSeconds?: number;
 }
 
@@ -26,24 +35,44 @@ export interface Fleet {
   lease(options?: Omit<ToolkitOptions, "remote" | "dialect">): Promise<FleetLease>;
   /** All sandboxes of this user that nacre has leased from this engine. */
   list(): Promise<readonly ListedSandbox[]>;
-  /** Removes sandboxes whose program on this machine has ended. Returns their ids. */
+  /** Removes sandboxes that have ended, and sandboxes whose owner on this machine has ended. Returns their ids. */
   clean(): Promise<readonly string[]>;
-  /** Releases every lease. */
+  /** Releases every lease, including leases that are still pending. */
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }: FleetOptions): Fleet {
   const leases = new Set<FleetLease>();
+  /** Leases that the engine has not granted yet. */
+  const pending = new Set<Promise<FleetLease>>();
+  /** A first connection pushes 40 MB: many at once would slow each other down until all of them time out. */
+  const connects = new Semaphore(FLEET_CONNECTS_MAX_COUNT);
+  let isDisposed = false;
   const lease: Fleet["lease"] = async (options = {}) => {
+    if (isDisposed) throw new NacreError("unavailable", "The fleet is disposed: create another one.");
+    const leasing = obtain(options);
+    pending.add(leasing);
+    try {
+      return await leasing;
+    } finally {
+      pending.delete(leasing);
+    }
+  };
+  const obtain = async (options: Parameters<Fleet["lease"]>[0]) => {
     const name = `nacre-${randomBytes(6).toString("hex")}`;
+    const leasedMs = monotonicMs();
     const { id, url } = await engine.lease({ name, owner: fleetOwner(), deadlineSeconds });
     let kit: RemoteToolkit<"shells">;
     try {
+      using _turn = await connects.take();
       kit = await createToolkit({ ...options, remote: url });
     } catch (error) {
+      // At its deadline, a sandbox ends the connection before its engine lists it as ended.
+      const isDue = monotonicMs() - leasedMs >= deadlineSeconds * 1_000;
+      const hasEnded = await hasSandboxEnded(engine, id, isDue ? FLEET_END_MAX_MS : 0);
       await engine.release(id).catch(() => {});
-      throw error;
+      throw hasEnded ? endedEarly(id, deadlineSeconds, error) : error;
     }
     let releasing: Promise<void> | undefined;
     const end = async () => {
@@ -60,12 +89,35 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
     return leased;
   };
   const clean = async () => {
-    const gone = (await engine.list()).filter(({ owner }) => isOwnerGone(owner));
+    const gone = (await engine.list()).filter(isAbandoned);
     await Promise.all(gone.map(({ id }) => engine.release(id)));
     return gone.map(({ id }) => id);
   };
   const dispose = async () => {
+    isDisposed = true;
+    // A sandbox that arrives later would stay until its deadline.
+    await Promise.allSettled(pending);
     await Promise.all([...leases].map((one) => one.release()));
   };
   return { lease, list: () => engine.list(), clean, dispose, [Symbol.asyncDispose]: dispose };
+}
+
+/** Whether the engine says within this time that the sandbox has ended. An engine that does not answer says nothing. */
+async function hasSandboxEnded(engine: FleetEngine, id: string, waitMs: number): Promise<boolean> {
+  const end = monotonicMs() + waitMs;
+  for (;;) {
+    const listed = await engine.list().catch(() => undefined);
+    if (listed === undefined) return false;
+    if (listed.find((one) => one.id === id)?.hasEnded ?? true) return true;
+    if (monotonicMs() >= end) return false;
+    await sleep(FLEET_POLL_MS);
+  }
+}
+
+function endedEarly(id: string, deadlineSeconds: number, cause: unknown): NacreError {
+  return new NacreError(
+    "unavailable",
+    `The sandbox ${id} ended before nacre was ready in it. Its deadline is ${deadlineSeconds} s: if that is shorter than the first connection takes, set a longer deadlineSeconds. The connection failed with: ${messageOf(cause)}`,
+    { cause },
+  );
 }

@@ -1,7 +1,8 @@
 // Sandboxes as Pods, through the user's kubectl. Kubernetes itself ends a Pod at its deadline.
 import { NacreError } from "../../support/errors.ts";
-import { FLEET_READY_MAX_MS } from "../../support/limits.ts";
+import { FLEET_CPU_REQUEST_MILLICORES_COUNT } from "../../support/limits.ts";
 import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
+import { ENDED_PHASES, type Pod, untilReady } from "./pod-status.ts";
 
 export interface KubernetesFleetOptions {
   /** @default the namespace of the current context */
@@ -38,12 +39,8 @@ export function kubernetes(options: KubernetesFleetOptions): FleetEngine {
     lease: async ({ name, owner, deadlineSeconds }) => {
       const manifest = podManifest(options, name, owner, deadlineSeconds);
       await askEngine("Creating a pod", kubectl("create", "-f", "-"), JSON.stringify(manifest));
-      const timeout = `--timeout=${Math.ceil(FLEET_READY_MAX_MS / 1000)}s`;
       try {
-        await askEngine(
-          "Waiting for a pod",
-          kubectl("wait", `pod/${name}`, "--for=condition=Ready", timeout),
-        );
+        await untilReady(name, kubectl("get", "pod", name, "-o", "json"));
       } catch (error) {
         await askEngine("Removing a pod", remove(name)).catch(() => {});
         throw error;
@@ -55,14 +52,15 @@ export function kubernetes(options: KubernetesFleetOptions): FleetEngine {
         "Listing pods",
         kubectl("get", "pods", "--selector", SELECTOR, "-o", "json"),
       );
-      const { items } = JSON.parse(text) as { readonly items: readonly ListedPod[] };
+      const { items } = JSON.parse(text) as { readonly items: readonly Pod[] };
       return items.map(({ metadata, status }): ListedSandbox => {
-        const { name, annotations } = metadata;
-        const phase = metadata.deletionTimestamp === undefined ? (status?.phase ?? "unknown") : "Terminating";
+        const { name, annotations, deletionTimestamp } = metadata;
+        const phase = status?.phase ?? "unknown";
         return {
           id: name,
           owner: annotations?.[OWNER] ?? "",
-          status: phase,
+          status: deletionTimestamp === undefined ? phase : "Terminating",
+          hasEnded: ENDED_PHASES.includes(phase),
           engine: "kubernetes",
           url: urlOf(name),
         };
@@ -70,15 +68,6 @@ export function kubernetes(options: KubernetesFleetOptions): FleetEngine {
     },
     release: async (id) => void (await askEngine("Removing a pod", remove(id))),
   };
-}
-
-interface ListedPod {
-  readonly metadata: {
-    readonly name: string;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly deletionTimestamp?: string;
-  };
-  readonly status?: { readonly phase?: string };
 }
 
 function podManifest(
@@ -100,7 +89,21 @@ function podManifest(
       ...spec,
       restartPolicy: "Never",
       activeDeadlineSeconds: deadlineSeconds,
-      containers: [{ command: FIRST_PROCESS, ...first }, ...others],
+      containers: [
+        { command: FIRST_PROCESS, ...first, resources: withCpuRequest(first["resources"]) },
+        ...others,
+      ],
     },
+  };
+}
+
+/** A CPU limit without a request is left alone: Kubernetes then requests as much as the limit. */
+function withCpuRequest(resources: unknown): PlainObject {
+  const { requests, limits, ...others } = Object(resources) as Readonly<Record<string, PlainObject>>;
+  const isSet = requests?.["cpu"] !== undefined || limits?.["cpu"] !== undefined;
+  return {
+    ...others,
+    ...(limits === undefined ? {} : { limits }),
+    requests: isSet ? { ...requests } : { ...requests, cpu: `${FLEET_CPU_REQUEST_MILLICORES_COUNT}m` },
   };
 }

@@ -1,5 +1,5 @@
-// Sandboxes as batch jobs of Slurm. The body of a job is the daemon, because Slurm ends what a step has started together
-// with the step. The program must be on a file system that the nodes share with this machine.
+// Sandboxes as batch jobs of Slurm. The body of a job is the daemon, because Slurm kills everything that a step started
+// when the step ends. The program must be on a file system that the nodes share with this machine.
 import { ownProgramFile } from "../../engine/own-build.ts";
 import { monotonicMs } from "../../support/clock.ts";
 import { NacreError } from "../../support/errors.ts";
@@ -28,7 +28,7 @@ export function slurm({ partition, args = [] }: SlurmFleetOptions = {}): FleetEn
         ...(partition === undefined ? [] : [`--partition=${partition}`]),
       ];
       const program = `${shellQuote(process.execPath)} ${shellQuote(ownProgramFile())}`;
-      // sh waits for a foreground child before it runs a trap: so the daemon runs in the background.
+      // Run the daemon in the background: sh runs a trap only after its foreground child has ended.
       const body = `d=/tmp/nacre-job-$SLURM_JOB_ID; mkdir -m 700 "$d" || exit 1
 trap 'kill "$p"; wait "$p"; rm -rf "$d"; exit 143' TERM
 NACRE_HOME=$d ${program} serve & p=$!
@@ -48,7 +48,7 @@ wait "$p"; rm -rf "$d"`;
       const lines = (await askEngine("Listing jobs", argv)).split("\n").filter((line) => line.trim() !== "");
       return lines.map((line): ListedSandbox => {
         const [id = "", owner = "", status = ""] = line.trim().split("\t");
-        return { id, owner, status, engine: "slurm", url: `slurm://${id}` };
+        return { id, owner, status, hasEnded: false, engine: "slurm", url: `slurm://${id}` };
       });
     },
     release,

@@ -3,19 +3,14 @@
 import type { LinkEnd } from "../../engine/link-process.ts";
 import { NacreError } from "../../support/errors.ts";
 import { EXCERPT_MAX_CHARS } from "../../support/limits.ts";
-import type { Link } from "./link.ts";
+import type { KnownFailure } from "./known-failure.ts";
+import { KUBERNETES_FAILURES } from "./kubernetes-failures.ts";
+import type { Link, LinkKind } from "./link.ts";
+import { SLURM_FAILURES } from "./slurm-failures.ts";
 
 export interface LinkNoise {
   readonly stdout: string;
   readonly stderr: string;
-}
-
-interface Known {
-  readonly pattern: RegExp;
-  readonly why: string;
-  readonly fix: (link: Link) => string;
-  /** Whether another attempt cannot help. */
-  readonly isFinal: boolean;
 }
 
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -26,7 +21,13 @@ const PACKAGES: Readonly<Record<string, string>> = {
   srun: "slurm-client",
 };
 
-const KNOWN: readonly Known[] = [
+/** The failures of one kind of link. A command link can run any of these programs. */
+const OF_KIND: Readonly<Record<LinkKind, readonly KnownFailure[]>> = {
+  ...{ ssh: [], docker: [], podman: [], kubernetes: KUBERNETES_FAILURES, slurm: SLURM_FAILURES },
+  command: [...KUBERNETES_FAILURES, ...SLURM_FAILURES],
+};
+
+const KNOWN: readonly KnownFailure[] = [
   {
     pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/i,
     why: "the host key differs from the known one",
@@ -74,38 +75,6 @@ const KNOWN: readonly Known[] = [
     isFinal: false,
   },
   {
-    pattern: /Error from server \(Forbidden\)|is forbidden: User/i,
-    why: "Kubernetes does not allow it",
-    fix: () =>
-      "The role needs the verbs get on pods and create on pods/exec in this namespace: kubectl auth can-i create pods/exec.",
-    isFinal: true,
-  },
-  {
-    pattern: /You must be logged in to the server|Error from server \(Unauthorized\)|Unable to authenticate/i,
-    why: "Kubernetes does not accept your credentials",
-    fix: () => "Log in again, and check that kubectl get pods works.",
-    isFinal: true,
-  },
-  {
-    pattern: /Error from server \(NotFound\): pods|pods? "?[^"\n]*"? not found/i,
-    why: "there is no such pod",
-    fix: () =>
-      "List the pods with kubectl get pods, and name the namespace in the URL: kubernetes://NAMESPACE/POD.",
-    isFinal: false,
-  },
-  {
-    pattern: /container \S+ is not valid for pod|container not found \(/i,
-    why: "the pod has no such container, or it is not running",
-    fix: () => "Name a container of the pod in the URL: ?container=NAME.",
-    isFinal: false,
-  },
-  {
-    pattern: /Invalid job id|Job\/step already completing|job .* expired|Unable to confirm allocation/i,
-    why: "there is no such running job",
-    fix: () => "List your jobs with squeue --me. The body of the job must be nacre serve.",
-    isFinal: false,
-  },
-  {
     pattern:
       /(?:exec: )?"?(?:\/bin\/)?sh"?: (?:executable file not found|no such file or directory|stat .*no such file)|unable to start container process: exec: "sh"/i,
     why: "the remote end has no sh",
@@ -113,8 +82,7 @@ const KNOWN: readonly Known[] = [
     isFinal: true,
   },
   {
-    pattern:
-      /Connection refused|Connection timed out|No route to host|Network is unreachable|connection to the server .* was refused/i,
+    pattern: /Connection refused|Connection timed out|No route to host|Network is unreachable/i,
     why: "the remote end cannot be reached",
     fix: () => "Check the address and the port, and that the server runs.",
     isFinal: false,
@@ -147,7 +115,7 @@ export function explainLinkFailure(link: Link, end: LinkEnd | "silent", noise: L
   }
   const text = `${noise.stderr}\n${noise.stdout}`;
   const quoted = lastLines(noise);
-  const known = KNOWN.find(({ pattern }) => pattern.test(text));
+  const known = [...OF_KIND[link.kind], ...KNOWN].find(({ pattern }) => pattern.test(text));
   if (known) return new LinkFailure(`${where}: ${known.why}. ${known.fix(link)}${quoted}`, known.isFinal);
   const how =
     end === "silent"
@@ -173,7 +141,7 @@ function lastLines({ stderr, stdout }: LinkNoise): string {
   return last === "" ? "" : ` It printed: ${last}`;
 }
 
-/** Text of the remote end is data: without control characters, it cannot change the terminal of the reader. */
+/** Removes control characters: text from the remote end must not control the reader's terminal. */
 export function printableLine(line: string): string {
   return line
     .replace(/\u001b\[[0-9;]*[A-Za-z]/g, "")

@@ -12,7 +12,7 @@ export function hasControl(text: string): boolean {
   return CONTROL.test(text);
 }
 
-/** The directory at the remote end, and refuses every parameter that the link does not know. */
+/** Returns the directory at the remote end. Throws for a parameter that the link does not know. */
 export function readCwd({ url, query }: UrlParts, ...known: readonly string[]): string | undefined {
   for (const name of query.keys()) {
     if (name !== "cwd" && !known.includes(name)) throw badUrl(url, `there is no parameter ${name}`);
@@ -24,7 +24,7 @@ export function readCwd({ url, query }: UrlParts, ...known: readonly string[]): 
   return cwd;
 }
 
-/** A part that matches `pattern` and that no program can take for an option. */
+/** Returns the part. Throws if it does not match `pattern`, or if a program would read it as an option. */
 export function checkedPart(url: string, what: string, value: string, pattern: RegExp): string {
   if (value === "") throw badUrl(url, `${what} is missing`);
   if (value.startsWith("-"))

@@ -2,7 +2,7 @@
 // channel, and the client's Ctrl-C arrives as a message.
 import { EventEmitter } from "node:events";
 import { Readable, Writable } from "node:stream";
-import { REMOTE_END_MAX_MS, REMOTE_UNACKED_MAX_BYTES } from "../../support/limits.ts";
+import { REMOTE_END_MAX_MS, REMOTE_UNWRITTEN_MAX_BYTES } from "../../support/limits.ts";
 import { within } from "../../support/timing.ts";
 import { type RpcHandler, RpcPeer } from "../channel/rpc-peer.ts";
 import type { Endpoint, EndpointDeps } from "./endpoint.ts";
@@ -16,7 +16,7 @@ export interface ServedLine {
   readonly interactive: boolean;
   readonly colors: { readonly stdout: boolean; readonly stderr: boolean };
   readonly columns: number | undefined;
-  /** Emits the signals that the client received. */
+  /** Emits the signals that the client's process receives. */
   readonly signals: EventEmitter;
 }
 
@@ -47,14 +47,30 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   const streams = new Set<Writable>();
   const signals = new EventEmitter();
   const running = new Set<Promise<unknown>>();
-  const stream = (name: "stdout" | "stderr") =>
-    new Writable({
+  const stream = (name: "stdout" | "stderr") => {
+    let unwrittenBytes = 0;
+    let proceed = () => {};
+    // The client answers when the reader of its stdout has taken the bytes. The rest stays on disk instead of in memory,
+    // here and there.
+    const send = async (chunk: Buffer) => {
+      unwrittenBytes += chunk.length;
+      await peer
+        .request("nacre/cli.output", { stream: name, data: chunk.toString("base64") })
+        .catch(() => {});
+      unwrittenBytes -= chunk.length;
+      if (unwrittenBytes < REMOTE_UNWRITTEN_MAX_BYTES) proceed();
+    };
+    return new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        peer.notify("nacre/cli.output", { stream: name, data: chunk.toString("base64") });
-        // Unread output stays on disk instead of in memory.
-        void deps.drained(REMOTE_UNACKED_MAX_BYTES).then(() => done());
+        void send(chunk);
+        if (unwrittenBytes < REMOTE_UNWRITTEN_MAX_BYTES) return done();
+        proceed = () => {
+          proceed = () => {};
+          done();
+        };
       },
     });
+  };
   const run = async (params: Readonly<Record<string, unknown>>) => {
     const { argv, interactive, colors, columns } = params;
     const io: ServedLine = {
@@ -90,7 +106,7 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   return {
     take: (message) => peer.take(message),
     end: async (reason) => {
-      // As if the terminal had been closed.
+      // The same signal that a closed terminal sends.
       signals.emit("signal", "SIGHUP");
       for (const open of [stdin, ...streams]) open.destroy();
       await within(REMOTE_END_MAX_MS, Promise.allSettled(running));

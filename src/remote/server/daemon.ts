@@ -3,7 +3,7 @@
 //
 //   connection: relay line -> greeting -> hello -> welcome -> frames (served-client.ts)
 import { randomBytes } from "node:crypto";
-import { chmodSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { ownBuildHash } from "../../engine/own-build.ts";
 import { tryLock, unlock } from "../../engine/process-lock.ts";
@@ -31,7 +31,7 @@ export interface DaemonOptions {
   readonly createEndpoint: (purpose: ClientHello["purpose"], deps: EndpointDeps) => Endpoint;
   /** Ends the daemon with all its clients. */
   readonly signal: AbortSignal;
-  /** Stays when there is no client. For the body of a batch job. */
+  /** Keeps running without clients. For a daemon that is the body of a batch job. */
   readonly stays: boolean;
 }
 
@@ -73,7 +73,6 @@ class Daemon {
     const { socket, log } = this.#place;
     rmSync(socket, { force: true });
     await withShortPath(this.#place, (path) => this.#listen(path));
-    chmodSync(socket, 0o600);
     rmSync(log, { force: true });
     this.#socketInode = statSync(socket).ino;
     const check = setInterval(() => this.#checkSocket(), REMOTE_SOCKET_CHECK_MS);
@@ -90,7 +89,11 @@ class Daemon {
   async #listen(path: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
+      // listen() binds the socket before it returns. The umask makes it private from the start: a later chmod would
+      // leave a moment in which another user could connect.
+      const umask = process.umask(0o177);
       this.#server.listen(path, () => resolve());
+      process.umask(umask);
     });
   }
 
@@ -127,6 +130,7 @@ class Daemon {
     });
     connection.on("error", () => {});
     connection.on("data", (chunk) => {
+      client?.heard(connection);
       try {
         lines.push(chunk);
       } catch {

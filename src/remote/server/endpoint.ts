@@ -1,4 +1,4 @@
-// What the daemon runs for one client: a toolkit, an MCP server, or command lines.
+// What the daemon runs for one client: a toolkit, an MCP server, the shells for a page, or command lines.
 import type { NacreError } from "../../support/errors.ts";
 import type { RpcMessage } from "../channel/rpc-peer.ts";
 
@@ -13,7 +13,7 @@ export interface EndpointDeps {
   /** The directory of the client's relay. */
   readonly cwd: string;
   readonly send: (message: RpcMessage) => void;
-  /** Resolves when less than this is on the way to the client. */
+  /** Resolves when the client has fewer than this many bytes left to acknowledge. */
   readonly drained: (maxBytes: number) => Promise<void>;
   /** Whether the client has a link now. */
   readonly isAttached: () => boolean;

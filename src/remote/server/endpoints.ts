@@ -6,6 +6,7 @@ import { cliEndpoint, type RunLine } from "./cli-endpoint.ts";
 import type { Endpoint, EndpointDeps } from "./endpoint.ts";
 import { type KitPurposeOptions, kitEndpoint } from "./kit-endpoint.ts";
 import { mcpEndpoint } from "./mcp-endpoint.ts";
+import { uiEndpoint } from "./ui-endpoint.ts";
 
 export function endpointFactory(runLine: RunLine): (purpose: Purpose, deps: EndpointDeps) => Endpoint {
   return (purpose, deps) => {
@@ -14,6 +15,8 @@ export function endpointFactory(runLine: RunLine): (purpose: Purpose, deps: Endp
         return kitEndpoint(purpose.options as KitPurposeOptions, deps);
       case "mcp":
         return mcpEndpoint(purpose.options as unknown as McpOptions, deps);
+      case "ui":
+        return uiEndpoint(purpose.options, deps);
       case "cli":
         return cliEndpoint(runLine, deps);
       default:

@@ -1,6 +1,6 @@
-// Results of calls by their key. The same key never runs twice: a second request with it gets the result of the first
-// one, also from another client and also while the first one still runs. The daemon keeps a limited number of results;
-// of a result that it has dropped, it still knows that the call ran.
+// Results of calls by their key. The same key never runs twice: a second request with the key gets the result of the
+// first, even from another client or while the first still runs. The daemon keeps a limited number of results. After it
+// drops a result, it still knows that the call ran.
 import { createHash } from "node:crypto";
 import { NacreError } from "../../support/errors.ts";
 import {
@@ -26,7 +26,9 @@ export class KeyStore {
   readonly #forgotten = new Set<string>();
   #bytes = 0;
 
-  /** undefined for a new key: the caller runs the call and then settles the key. Else the answer of the first call. */
+  /**
+   * undefined for a new key: the caller runs the call and then settles the key. Otherwise the answer of the first call.
+   */
   begin(key: string, request: RpcMessage): Promise<KeyedAnswer> | undefined {
     const digest = digestOf(request);
     const known = this.#calls.get(key);

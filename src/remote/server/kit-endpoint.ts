@@ -67,7 +67,7 @@ export function kitEndpoint({ approves, ...options }: KitPurposeOptions, deps: E
   ];
   const listShells: RpcHandler = async () => {
     const isKept = (shell: ShellProcess) => shell.scope === scope && shell.durable && shell.isRunning;
-    // Takes durable shells of dead daemons over.
+    // ready() takes over the durable shells of dead daemons.
     if (kit.manager.findAll().some(isKept)) await kit.ready();
     return { shells: kit.manager.listShells({ scope }).map(shellSnapshot) };
   };

@@ -56,7 +56,7 @@ async function reachDaemon(daemonArgv: readonly string[]): Promise<Socket> {
     if (socket) return socket;
     const now = monotonicMs();
     if (now > deadline) throw notReached(place);
-    // A daemon that is just ending still holds the lock, and the one that we started has then exited: start another.
+    // A daemon that is ending still holds the lock. Then the daemon that we started has exited: start another one.
     const mayStart = process.env["NACRE_SERVE"] !== "attach";
     if (mayStart && now - startedMs > REMOTE_DAEMON_RESTART_MS) {
       startDetached(daemonArgv, place.log);

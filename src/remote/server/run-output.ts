@@ -70,7 +70,7 @@ export class RunOutput implements ReadableOutput {
   }
 }
 
-/** The outputs of the last runs of one client, by key. */
+/** The output of one client's most recent runs, by key. */
 export class RunOutputs {
   readonly #outputs = new Map<string, RunOutput>();
 
@@ -121,7 +121,7 @@ function bytesAfter(
   maxBytes: number,
   ended: boolean,
 ): Buffer {
-  // The end of the part is final only when the command has ended.
+  // `to` is final only after the command has ended. Until then, the file's size is the limit.
   const end = ended ? to : sizeOf(path);
   return readRange(path, from + offset, Math.min(end, from + offset + maxBytes));
 }

@@ -48,7 +48,7 @@ export class ServedClient {
     return this.#channel.received;
   }
 
-  /** Takes a connection over. The former one is destroyed first, so that its late bytes are ignored. */
+  /** Takes over a new connection. Destroys the old one first, so that its late bytes are ignored. */
   attach(connection: Socket, hello: ClientHello): void {
     this.#connection?.destroy();
     clearTimeout(this.#linger);
@@ -60,10 +60,14 @@ export class ServedClient {
     this.#channel.bind((line) => void connection.write(line), hello.received);
   }
 
+  /** Bytes have arrived. A large message over a slow link takes longer than the silence that is allowed. */
+  heard(connection: Socket): void {
+    if (connection === this.#connection) this.#heardMs = monotonicMs();
+  }
+
   /** A line of a connection. Returns false if the connection is of no use any more. */
   read(connection: Socket, line: string): void {
     if (connection !== this.#connection) return;
-    this.#heardMs = monotonicMs();
     if (line === "bye") {
       void this.end("the client said goodbye").then(() => connection.end("bye\n"));
       return;
@@ -75,7 +79,7 @@ export class ServedClient {
     }
   }
 
-  /** The connection is closed. Its calls and shells stay for the linger. */
+  /** The connection has closed. Calls and shells stay until the linger timeout. */
   detach(connection: Socket): void {
     if (connection !== this.#connection) return;
     this.#connection = undefined;
@@ -141,7 +145,7 @@ export class ServedClient {
 
   #send(message: RpcMessage): void {
     const { id, method, result, error } = message;
-    // A client that comes back asks for the state: old progress would only confuse it. Events go into its audit log.
+    // Drop old progress: a client that reconnects asks for the current state. Keep events: its audit log needs them.
     if (method?.startsWith("notifications/") && !this.#channel.isBound) return;
     const json = JSON.stringify(message);
     const key = id === undefined || method !== undefined ? undefined : this.#keyed.get(id);

@@ -23,6 +23,8 @@ export const POOL_REFILL_DELAY_MS = 20;
 export const POOL_REFILL_AFTER_END_MS = 1;
 /** Attempts to create the state directory again for one shell if another program removes it. */
 export const STATE_DIRECTORY_TRIES_MAX_COUNT = 3;
+/** Empty directories kept for new shells in one state root. */
+export const SPARE_DIRECTORIES_MAX_COUNT = 16;
 /** Slots that are forked at the same time. */
 export const OPENING_SLOTS_MAX_COUNT = 16;
 /** Delay before a slot that died is replaced. */

@@ -17,6 +17,8 @@ export const PREVIEWS_SWEEP_INTERVAL_MS = 600_000;
 /** Paths of each kind in a result for a model, and conflicts in a message. */
 export const PREVIEW_PATHS_MAX_COUNT = 200;
 export const CONFLICTS_SHOWN_MAX_COUNT = 20;
+/** Paths of a preview in an approval request. */
+export const PREVIEW_SUMMARY_PATHS_MAX_COUNT = 10;
 /** Time for one of the programs that list, copy and compare files: find, tar, diff. */
 export const PREVIEW_PROGRAM_MAX_MS = 600_000;
 /** Output of one such program. */
@@ -32,8 +34,14 @@ export const PREVIEW_LOCK_POLL_MS = 10;
 export const PREVIEW_IDS_SHOWN_MAX_COUNT = 5;
 /** Directories whose times one process restores. Each needs an open file descriptor. */
 export const DIRECTORY_TIMES_BATCH_COUNT = 200;
-/** Time for the search for files of other users, which runs beside the command. */
-export const FOREIGN_FILES_SEARCH_MAX_MS = 10_000;
+/** Time for the search for hard links and files of other users, and the part of it for which the command waits. */
+export const WORKSPACE_SURVEY_MAX_MS = 10_000;
+export const WORKSPACE_SURVEY_WAIT_MAX_MS = 2_000;
+/** Files with several names in the workspace that are copied before the command starts: bytes, and names. */
+export const HARD_LINKS_COPY_MAX_BYTES = 64 * 1024 ** 2;
+export const HARD_LINKS_COPY_MAX_COUNT = 10_000;
 
 /** A block of a tar archive. */
 export const TAR_BLOCK_BYTES = 512;
+/** The extended header of one entry. An inode has at most 64 KiB of attributes on ext4, and a few more on others. */
+export const TAR_HEADER_MAX_BYTES = 16 * 1024 ** 2;

@@ -9,24 +9,37 @@ export const REMOTE_LINGER_MS = 600_000;
 /** First and longest pause between two attempts to restore a lost link. */
 export const REMOTE_RETRY_MIN_MS = 50;
 export const REMOTE_RETRY_MAX_MS = 5_000;
-/** Time for a link to print the greeting. */
-export const REMOTE_GREETING_MAX_MS = 60_000;
+/** Time for which a restored link must hold before the next attempt comes at once again. */
+export const REMOTE_STEADY_MS = 1_000;
+/** Time for a link to print the greeting, and then again for the daemon to answer the client's hello. */
+export const REMOTE_CONNECT_MAX_MS = 60_000;
 /** Time for the client's hello after the greeting. */
 export const REMOTE_HELLO_MAX_MS = 30_000;
+/** Links in a row that end because the remote end broke the protocol. After them the remote end counts as lost. */
+export const REMOTE_VIOLATIONS_MAX_COUNT = 5;
+/** Time for the answer to a cancelled request. Longer than it takes to notice and restore a silent link. */
+export const REMOTE_CANCEL_MAX_MS = 120_000;
 /** Time for the daemon to end a client that says goodbye. */
 export const REMOTE_END_MAX_MS = 10_000;
 /** Time for the link's client program to exit after its stdin was closed. */
 export const REMOTE_LINK_END_MS = 1_000;
 /** Size of one frame. */
 export const REMOTE_FRAME_MAX_BYTES = 64 * 1024 * 1024;
+/** Pieces of an unfinished frame that are kept apart. */
+export const REMOTE_FRAME_PARTS_MAX_COUNT = 4_096;
 /** Received frames and bytes after which an acknowledgement is sent at once, and the longest delay of one. */
 export const REMOTE_ACK_FRAMES_COUNT = 16;
 export const REMOTE_ACK_BYTES = 512 * 1024;
 export const REMOTE_ACK_AFTER_MS = 100;
 /** Bytes that a stream may have on the way before its writer waits. */
 export const REMOTE_UNACKED_MAX_BYTES = 4 * 1024 * 1024;
-/** Output before the greeting that is kept for error messages, per stream. */
+/** Bytes that wait at one end for the peer's acknowledgement. More are refused, so that a peer cannot fill the memory. */
+export const REMOTE_BACKLOG_MAX_BYTES = 128 * 1024 * 1024;
+/** Output of a command line that waits for the reader of stdout at the client. */
+export const REMOTE_UNWRITTEN_MAX_BYTES = 4 * 1024 * 1024;
+/** Output before the greeting that is kept for error messages, per stream, and that is read at all. */
 export const REMOTE_NOISE_MAX_CHARS = 16 * 1024;
+export const REMOTE_BEFORE_GREETING_MAX_BYTES = 16 * 1024 * 1024;
 /** Size of one piece of output, before base64. */
 export const REMOTE_READ_MAX_BYTES = 1024 * 1024;
 /** Output that is sent with the result of a run; the client reads more of it by offset. */
@@ -37,6 +50,8 @@ export const REMOTE_READ_WAIT_MS = 20_000;
 export const REMOTE_KEYS_MAX_COUNT = 1_000;
 export const REMOTE_KEYS_MAX_BYTES = 64 * 1024 * 1024;
 export const REMOTE_FORGOTTEN_KEYS_MAX_COUNT = 100_000;
+/** Shells that a client lists, besides those that run. */
+export const REMOTE_LISTED_SHELLS_MAX_COUNT = 1_000;
 /** Runs whose output the daemon still knows by key. */
 export const REMOTE_RUNS_MAX_COUNT = 1_000;
 /** Time without a client after which the daemon exits. */
@@ -44,7 +59,7 @@ export const REMOTE_IDLE_EXIT_MS = 10_000;
 /** Interval at which the daemon checks whether its socket is still in the state root. */
 export const REMOTE_SOCKET_CHECK_MS = 2_000;
 /** Time for the relay to reach the daemon, and its intervals between attempts to connect and to start one. */
-export const REMOTE_DAEMON_START_MAX_MS = 20_000;
+export const REMOTE_DAEMON_START_MAX_MS = 50_000;
 export const REMOTE_DAEMON_POLL_MS = 15;
 export const REMOTE_DAEMON_RESTART_MS = 1_000;
 /** Time for a push to finish. */
@@ -55,6 +70,15 @@ export const REMOTE_SPACE_SPARE_BYTES = 16 * 1024 * 1024;
 export const REMOTE_NAME_MAX_CHARS = 255;
 /** Deadline of a leased sandbox. */
 export const FLEET_DEADLINE_SECONDS = 21_600;
-/** Time for a sandbox to become ready, and the interval of questions about it. */
+/** Sandboxes of a fleet that nacre prepares at the same time. The others wait, and their time has not begun. */
+export const FLEET_CONNECTS_MAX_COUNT = 4;
+/** The CPU request of a pod whose template states none: without one, a busy node gives the pod next to no time. */
+export const FLEET_CPU_REQUEST_MILLICORES_COUNT = 100;
+/** Time in which an engine lists a sandbox as ended whose deadline has passed. */
+export const FLEET_END_MAX_MS = 5_000;
+/** Time for a sandbox to become ready, and the first and longest interval of questions about it. */
 export const FLEET_READY_MAX_MS = 120_000;
 export const FLEET_POLL_MS = 200;
+export const FLEET_POLL_MAX_MS = 2_000;
+/** Time for a program of a fleet's engine to end. */
+export const FLEET_ANSWER_MAX_MS = 120_000;

@@ -23,5 +23,7 @@ export const LISTING_SETTLED_MS = 50;
 /** Time to wait for the lock on placeholders, which a live process holds for milliseconds, and the poll interval. */
 export const PLACEHOLDER_LOCK_MAX_MS = 5_000;
 export const PLACEHOLDER_LOCK_POLL_MS = 1;
+/** Tries to set up a sandbox while the state roots of other hosts appear and vanish. */
+export const SANDBOX_TRIES_MAX_COUNT = 20;
 /** Paths in one remark. */
 export const MESSAGE_PATHS_MAX_COUNT = 5;

@@ -2,6 +2,8 @@
 
 /** Disk space for one output stream. */
 export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
+/** Length of the description of a command and of the name of an agent. */
+export const SHELL_LABEL_MAX_CHARS = 300;
 /** Time for the message of a dead shim to arrive if its record was removed. */
 export const EXIT_MESSAGE_MAX_MS = 1_000;
 /** Time for a session to drain its loggers and to report the end of a command that became a shell. */

@@ -11,6 +11,8 @@ export const TERMINAL_INPUT_MAX_BYTES = 64 * 1024;
 export const TERMINAL_KEYS_MAX_COUNT = 256;
 /** Time for a program that does not read its input: after that, the rest of the input is not typed. */
 export const TERMINAL_TYPE_MAX_MS = 5_000;
+/** Time for a program to read before a line of text is typed ahead of its question. */
+export const TERMINAL_READER_MAX_MS = 1_000;
 /** Pause between two attempts to write input to a full pipe. */
 export const TERMINAL_TYPE_POLL_MS = 5;
 /** Time for a new terminal to open its input. */
@@ -30,6 +32,8 @@ export const TERMINAL_REACTION_MAX_MS = 250;
 export const TERMINAL_POLL_MS = 15;
 /** Entries of a poll or select call that are read from the memory of a process. */
 export const TERMINAL_POLLED_MAX_COUNT = 1_024;
+/** A program that waits at most this time for input goes on by itself: it works or draws, and only looks for keys. */
+export const TERMINAL_BRIEF_WAIT_MS = 250;
 /** Processes of one shell that are examined. */
 export const TERMINAL_PROCESSES_MAX_COUNT = 512;
 /** Typed characters of an unfinished line that are kept to judge the whole line. */
@@ -39,3 +43,5 @@ export const TERMINAL_SEQUENCE_MAX_BYTES = 4 * 1024;
 
 /** The size of struct pollfd. */
 export const POLLFD_BYTES = 8;
+/** The size of struct timespec and struct timeval. */
+export const TIMESPEC_BYTES = 16;

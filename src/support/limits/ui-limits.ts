@@ -26,11 +26,27 @@ export const UI_BACKLOG_BYTES = 128 * 1024;
 /** Interval between two pieces of output, and the size of one piece. What does not fit is skipped, and the page says so. */
 export const UI_OUTPUT_INTERVAL_MS = 150;
 export const UI_OUTPUT_MAX_CHARS = 64 * 1024;
+/** Interval between two looks at the screen of a terminal that a page shows. */
+export const UI_SCREEN_INTERVAL_MS = 100;
 /** Unsent bytes of a stream to a page that does not read. Beyond this, the connection is closed. */
 export const UI_UNSENT_MAX_BYTES = 4 * 1024 * 1024;
+/** Streams of events that are open at the same time. A tab has at most two. */
+export const UI_STREAMS_MAX_COUNT = 64;
 /** Size of the body of a request. */
 export const UI_BODY_MAX_BYTES = 64 * 1024;
 /** Lines of a search. */
 export const UI_SEARCH_LINES_COUNT = 500;
 /** Random bytes of a token. */
 export const UI_TOKEN_BYTES = 24;
+/** Rows of one remote machine. That machine may be hostile. */
+export const UI_REMOTE_ROWS_MAX_COUNT = 1_000;
+/** Lines, processes and ports in one answer of a remote machine. */
+export const UI_REMOTE_LIST_MAX_COUNT = 2_000;
+/** Pause between two attempts to reach a remote machine: it doubles from the first to the longest. */
+export const UI_REMOTE_RETRY_MIN_MS = 1_000;
+export const UI_REMOTE_RETRY_MAX_MS = 30_000;
+/** Heartbeats of the connection to a remote machine, and the silence after which it counts as lost. */
+export const UI_REMOTE_PING_MS = 3_000;
+export const UI_REMOTE_SILENT_MAX_MS = 10_000;
+/** How long a remote machine keeps the connection of a page that it does not hear from. */
+export const UI_REMOTE_LINGER_MS = 2_000;

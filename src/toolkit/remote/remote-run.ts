@@ -59,7 +59,7 @@ export function remoteRun<R extends RunResult>(peer: RemotePeer, request: Remote
     try {
       yield* pieces();
     } finally {
-      // The iteration reports the error of the run, also if reading failed for the same reason.
+      // The iteration throws the error of the run, even if reading failed first for the same reason.
       await result;
     }
   };

@@ -1,4 +1,4 @@
-// A shell at the remote end. Its state is the last one that the remote end has sent; events keep it current.
+// A shell at the remote end. Holds the last state that the remote end sent; events keep it current.
 import type { Confinement } from "../../engine/confinement.ts";
 import type { ProcessRef } from "../../engine/process-table.ts";
 import type { RemotePeer } from "../../remote/client/remote-peer.ts";
@@ -160,7 +160,7 @@ export class RemoteShell {
     return this.exitCode;
   }
 
-  /** Waits for a line, a port, a file, or "exit". Throws when the time is over, or the shell ends before. */
+  /** Waits for a line, a port, a file, or "exit". Throws if the timeout expires or the shell ends first. */
   async waitFor<const W extends WaitFor>(what: W, limit?: WaitLimit): Promise<WaitedFor<W>> {
     const condition = wait.conditionOf(what, limit);
     const limitMs = condition.timeoutMs ?? (typeof limit === "number" ? limit : undefined);
@@ -218,7 +218,9 @@ export class RemoteShell {
   }
 }
 
-/** A RegExp travels as its source and flags; a matcher with a test function as the RegExp it was made from. */
+/**
+ * A RegExp travels as its source and flags; a matcher with a test function travels as the RegExp that it was made from.
+ */
 function wirePattern(pattern: unknown): unknown {
   if (!isRegExp(pattern)) return pattern;
   const { source, flags } = pattern;

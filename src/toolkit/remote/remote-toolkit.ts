@@ -10,6 +10,7 @@ import { newCallKey, RemotePeer } from "../../remote/client/remote-peer.ts";
 import { defined } from "../../support/defined.ts";
 import { NacreError } from "../../support/errors.ts";
 import { EVENT_NAMES, Events, type NacreEvent } from "../../support/events.ts";
+import { REMOTE_LISTED_SHELLS_MAX_COUNT } from "../../support/limits.ts";
 import {
   type ApprovalAsking,
   type ApprovalRequest,
@@ -69,7 +70,7 @@ class RemoteKit {
   readonly #executor: ToolExecutor;
   readonly #shells = new Map<string, RemoteShell>();
   readonly #sessions = new Map<string, RemoteSession>();
-  /** The calls that wait for their result, for their questions and their progress. */
+  /** The calls in flight: questions and progress from the remote end go to them. */
   readonly #calls = new Map<number, ExecutionContext>();
   #callNumber = 0;
 
@@ -255,8 +256,16 @@ class RemoteKit {
   #shellOf(state: RemoteShellState): RemoteShell {
     const known = this.#shells.get(state.id) ?? new RemoteShell(this.#peer, state);
     known.update(state);
-    if (state.scope === (this.#options.scope ?? "default")) this.#shells.set(state.id, known);
+    if (state.scope === (this.#options.scope ?? "default")) this.#list(known);
     return known;
+  }
+
+  /** A client that lives for months must not list every shell that ever was: drops the oldest one that has ended. */
+  #list(shell: RemoteShell): void {
+    this.#shells.set(shell.id, shell);
+    if (this.#shells.size <= REMOTE_LISTED_SHELLS_MAX_COUNT) return;
+    const [oldest] = [...this.#shells.values()].filter(({ isRunning }) => !isRunning);
+    if (oldest) this.#shells.delete(oldest.id);
   }
 }
 

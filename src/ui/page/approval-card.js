@@ -1,5 +1,5 @@
 // The details of one approval request: what would run, why nacre asks, what it would change, and the answer.
-// Other modules can add a section: sections is a list of functions that make one from the request.
+// Other modules can add functions to `sections`; each makes one section from the request.
 import { h } from "./dom.js";
 import { duration, visible, visibleText } from "./words.js";
 
@@ -37,10 +37,12 @@ export function approvalCard(entry, context) {
       h("span.dot.you", { "aria-hidden": "true" }),
       h("h2", {}, isOpen ? "May this command run?" : endedTitle(entry)),
     ),
+    entry.description && h("p.description", {}, ...visible(entry.description)),
     commandBlock(entry),
     h("p.reason", {}, ...visible(entry.reason), " ", h("span.rule", {}, `rule ${visibleText(entry.rule)}`)),
     entry.alternative && h("p.instead", {}, h("b", {}, "Instead: "), ...visible(entry.alternative)),
     effects(entry),
+    previewed(entry),
     ...sections.map((section) => section(entry)),
     facts(entry, left),
     isOpen ? (context.control ? answerForm(entry, context, outcome) : readOnly(entry)) : endedNote(entry),
@@ -85,6 +87,30 @@ function effects({ effects: list }) {
     {},
     h("h3", {}, "What it would do"),
     h("ul", {}, ...shown, more > 0 && h("li.dim", {}, `and ${more} more`)),
+  );
+}
+
+/** What a preview of the command has shown. */
+function previewed({ preview }) {
+  if (!preview) return undefined;
+  const counts = [
+    [preview.created, "created"],
+    [preview.changed, "changed"],
+    [preview.deleted, "deleted"],
+    [preview.not_captured, "not captured"],
+  ].filter(([count]) => count > 0);
+  const more = preview.created + preview.changed + preview.deleted - preview.paths.length;
+  return h(
+    "section.effects",
+    { "data-preview": preview.id },
+    h("h3", {}, "What its preview changed"),
+    h("p", {}, counts.length === 0 ? "nothing" : counts.map((pair) => pair.join(" ")).join(", ")),
+    h(
+      "ul",
+      {},
+      ...preview.paths.map((path) => h("li", {}, h("code", {}, ...visible(path)))),
+      more > 0 && h("li.dim", {}, `and ${more} more`),
+    ),
   );
 }
 

@@ -5,7 +5,7 @@ const RETRY_MS = [500, 1000, 2000, 4000, 5000];
 /** The server sends a comment every 5 s. */
 const SILENT_MS = 15_000;
 
-/** Takes the token from the address and removes it there, so that no history or referrer keeps it. */
+/** Takes the token from the address and removes it from there, so that no history or referrer keeps it. */
 export function takeToken() {
   const given = /[#&]token=([\w-]+)/.exec(location.hash)?.[1];
   if (given) {
@@ -75,8 +75,9 @@ export class Connection {
       } catch (error) {
         if (signal.aborted) return;
         onState(stateAfter(error, failures), error);
-        // After a restart the server may know the token again. Any other refusal is final.
-        if (error instanceof ServerError && error.status !== 401) return;
+        // After a restart the server may know the token again, and a remote machine may come back. Any other refusal
+        // is final.
+        if (error instanceof ServerError && ![401, 503].includes(error.status)) return;
       }
       await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)], signal);
     }
@@ -116,7 +117,7 @@ export class Connection {
   }
 }
 
-/** The server is gone if it does not answer several times in a row. */
+/** The server counts as gone after several failed attempts in a row. */
 function stateAfter(error, failures) {
   if (error instanceof ServerError) return "refused";
   return failures > 3 ? "gone" : "lost";

@@ -30,7 +30,7 @@ export class List {
     for (const [key, { button }] of this.#rows) markSelected(button, key === id);
   }
 
-  /** Shows the current rows; ages as well, so call it every second. */
+  /** Shows the current rows. Call it every second, because rows show ages. */
   render() {
     const groups = this.#model.groups(this.#filter);
     for (const { items, key } of groups) for (const item of items) this.#update(item, key);
@@ -91,11 +91,14 @@ export class List {
     const row = this.#rows.get(item.id) ?? this.#newRow(item.id);
     const view = isApproval(item)
       ? approvalView(item, this.#model.now())
-      : shellView(item, this.#model.now(), group);
+      : shellView(item, { now: this.#model.now(), group, machine: this.#model.machineOf(item) });
     setAttribute(row.button, "data-state", group);
-    setAttribute(row.state, "class", `dot ${group}`);
+    setAttribute(row.state, "class", `dot ${group}${view.isStale ? " stale" : ""}`);
     setText(row.words, view.state);
     setText(row.title, view.title);
+    setText(row.command, view.command ?? "");
+    setAttribute(row.title, "class", view.command ? "title words" : "title");
+    row.button.classList.toggle("stale", view.isStale === true);
     setText(row.age, view.age);
     setText(row.facts, view.facts);
     setText(row.line, view.line);
@@ -107,6 +110,7 @@ export class List {
       words: h("span.state"),
       title: h("span.title"),
       age: h("span.age"),
+      command: h("span.command-line"),
       facts: h("span.facts"),
       line: h("span.line"),
     };
@@ -116,6 +120,7 @@ export class List {
       parts.state,
       parts.title,
       parts.age,
+      parts.command,
       h("span.meta", {}, parts.words, parts.facts),
       parts.line,
     );
@@ -157,7 +162,8 @@ function approvalView(entry, now) {
   const left = Date.parse(entry.deadline) - now;
   return {
     state: entry.waiting ? "waits for your approval" : "needs approval",
-    title: visibleText(entry.command),
+    title: visibleText(entry.description ?? entry.command),
+    command: entry.description ? visibleText(entry.command) : "",
     age: `${duration(left)} left`,
     facts: [entry.session === null ? "" : `session ${entry.session}`, entry.rule]
       .filter(Boolean)
@@ -167,10 +173,13 @@ function approvalView(entry, now) {
   };
 }
 
-function shellView(row, now, group) {
+function shellView(row, { now, group, machine }) {
   const isRunning = row.ended === null;
   const silentMs = now - (row.printed_at ?? row.created_at);
+  const isStale = machine !== undefined && machine.state !== "connected";
   const facts = [
+    machine ? `on ${machine.url}` : "",
+    row.agent === null ? "" : `agent ${row.agent}`,
     row.session === null || row.kind === "session" ? "" : `session ${row.session}`,
     isRunning && silentMs > 10_000 ? `silent ${duration(silentMs)}` : "",
     isRunning && row.cpu_percent > 0 ? `CPU ${row.cpu_percent}%` : "",
@@ -178,23 +187,29 @@ function shellView(row, now, group) {
     row.ports.length > 0 ? `port ${row.ports.join(", ")}` : "",
   ];
   return {
-    state: stateWords(row, group),
-    title: titleOf(row),
+    state: isStale ? `last known: ${stateWords(row, group)}` : stateWords(row, group),
+    title: row.description ? named(row, row.description) : titleOf(row),
+    command: row.description ? visibleText(row.command) : "",
     age: isRunning ? duration(now - row.created_at) : `${duration(now - (row.ended_at ?? now))} ago`,
     facts: facts.filter(Boolean).map(visibleText).join(" · "),
     line: visibleText(row.last_line),
+    isStale,
   };
 }
 
 export function titleOf(row) {
   if (row.kind === "session") return `session ${visibleText(row.session ?? "default")}`;
-  return row.name === null
-    ? visibleText(row.command)
-    : `${visibleText(row.name)}: ${visibleText(row.command)}`;
+  return named(row, row.command);
+}
+
+function named({ name }, text) {
+  return name === null ? visibleText(text) : `${visibleText(name)}: ${visibleText(text)}`;
 }
 
 export function stateWords(row, group) {
   if (row.ended !== null) return visibleText(row.ended);
   if (row.kind === "session") return row.cpu_percent > 0 || row.processes > 1 ? "busy" : "idle";
+  if (row.waiting === "secret") return "asks for a secret";
+  if (row.waiting === "line" || row.waiting === "key") return "waits for input";
   return group === "silent" ? "silent" : "running";
 }

@@ -14,11 +14,14 @@ const SILENT_MS = 120_000;
 export class Model {
   shells = new Map();
   approvals = new Map();
+  /** The remote machines, by key. */
+  machines = new Map();
   /** Server clock minus the clock of this browser. */
   #offsetMs = 0;
 
-  /** @param {{ now: number, gone: string[], shells: any[], approvals: any[] }} change */
-  apply({ now, gone, shells, approvals }, isComplete) {
+  /** @param {{ now: number, gone: string[], shells: any[], approvals: any[], machines: any[] }} change */
+  apply({ now, gone, shells, approvals, machines }, isComplete) {
+    this.machines = new Map(machines.map((machine) => [machine.key, machine]));
     this.#offsetMs = now - Date.now();
     if (isComplete) {
       this.shells.clear();
@@ -41,10 +44,17 @@ export class Model {
     return this.shells.get(id) ?? this.approvals.get(id);
   }
 
+  /** The machine of a row; undefined for this one. */
+  machineOf(row) {
+    return row.machine ? this.machines.get(row.machine) : undefined;
+  }
+
   /** @returns {{ key: string, title: string, items: any[] }[]} */
   groups(filter) {
     const wanted = filter.trim().toLowerCase();
-    const items = [...this.openApprovals(), ...this.shells.values()].filter((item) => matches(item, wanted));
+    const items = [...this.openApprovals(), ...this.shells.values()].filter((item) =>
+      matches(item, wanted, this.machineOf(item)),
+    );
     return GROUPS.map((group) => ({
       ...group,
       items: items.filter((item) => this.attention(item) === group.key).sort(newestFirst),
@@ -77,13 +87,16 @@ export function isApproval(item) {
   return item.deadline !== undefined;
 }
 
-function matches(item, wanted) {
+function matches(item, wanted, machine) {
   if (wanted === "") return true;
   const texts = [
     item.id,
     item.command,
     item.session,
     item.name,
+    item.description,
+    item.agent,
+    machine?.url,
     item.scope,
     item.cwd,
     item.status,

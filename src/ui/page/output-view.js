@@ -1,8 +1,10 @@
 // The output of one shell: follows it, searches in all of it, and keeps at most a few thousand lines in the page.
 import { h } from "./dom.js";
-import { bytes, counted, visible } from "./words.js";
+import { bytes, counted, readProblem, visible } from "./words.js";
 
 const LINES_MAX = 2_000;
+/** A longer line continues in the next element, so that the page can remove parts of an endless line. */
+const LINE_MAX_CHARS = 16_384;
 const ERRORS = "(?i)\\b(error|failed|failure|fatal|panic|exception|traceback)\\b";
 
 export class OutputView {
@@ -57,7 +59,8 @@ export class OutputView {
     const isFirst = { value: true };
     await this.#connection.follow(`/api/shells/${this.#id}/output`, {
       signal: this.#ending.signal,
-      onState: (state) => {
+      onState: (state, error) => {
+        if (state === "refused" && error) this.#showNote(readProblem(error));
         if (state !== "open") return;
         // A new connection sends the end of the output again.
         isFirst.value = true;
@@ -97,14 +100,24 @@ export class OutputView {
   }
 
   #addText(block, stream, text, isComplete) {
+    let rest = text;
     const open = this.#open[stream];
-    if (open) open.append(...visible(text));
-    else {
-      const line = h(`div.ln.${stream}`, {}, ...visible(text));
+    if (open && open.textContent.length < LINE_MAX_CHARS) {
+      const left = LINE_MAX_CHARS - open.textContent.length;
+      open.append(...visible(rest.slice(0, left)));
+      rest = rest.slice(left);
+      if (rest === "") {
+        if (isComplete) this.#open[stream] = undefined;
+        return;
+      }
+    }
+    do {
+      const line = h(`div.ln.${stream}`, {}, ...visible(rest.slice(0, LINE_MAX_CHARS)));
       block.append(line);
       this.#open[stream] = line;
       this.#lines++;
-    }
+      rest = rest.slice(LINE_MAX_CHARS);
+    } while (rest !== "");
     if (isComplete) this.#open[stream] = undefined;
   }
 

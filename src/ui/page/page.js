@@ -3,6 +3,7 @@ import { approvalCard } from "./approval-card.js";
 import { Connection, takeToken } from "./connection.js";
 import { byId, h, setText } from "./dom.js";
 import { List } from "./list.js";
+import { MachineList } from "./machine-list.js";
 import { isApproval, Model } from "./model.js";
 import { rememberedDialog } from "./remembered.js";
 import { ShellView } from "./shell-view.js";
@@ -21,6 +22,7 @@ let ending = new AbortController();
 /** The approvals that the live region has announced. */
 const announced = new Set();
 
+const machineList = new MachineList(byId("machines"), model);
 const list = new List(byId("list"), model, (id) => select(id, true));
 
 start();
@@ -50,12 +52,13 @@ function onChange(event, change) {
   render();
   announce();
   const item = model.get(selected);
-  // An answer from elsewhere ends the card. Other changes must not take away what the person is typing.
+  // Redraw the card if an answer came from elsewhere. For other changes, keep it: the person may be typing in it.
   if (item && isApproval(item) && item.status !== shownStatus) renderDetail();
 }
 
 function render() {
   list.render();
+  machineList.render();
   view?.tick();
   const { you, failed, running, silent } = model.counts();
   const parts = [
@@ -159,7 +162,7 @@ function showLink(state, error) {
         const mode = byId("mode");
         setText(mode, control ? "control" : "read-only");
         mode.title = control
-          ? "This page may answer approvals and end shells"
+          ? "This page may answer approvals, end shells and type"
           : "Start nacre ui --control to act from this page";
         if (hasChanged && selected !== "") renderDetail();
       },

@@ -3,6 +3,7 @@ import { h, setText } from "./dom.js";
 import { stateWords, titleOf } from "./list.js";
 import { OutputView } from "./output-view.js";
 import { processView } from "./process-view.js";
+import { TerminalView } from "./terminal-view.js";
 import { bytes, clock, counted, duration, visible, visibleText } from "./words.js";
 
 /** @param {{ model: any, connection: any, control: boolean, onChange: () => void }} context */
@@ -21,7 +22,10 @@ export class ShellView {
   constructor(row, context) {
     this.#context = context;
     this.#id = row.id;
-    this.#output = new OutputView(context.connection, row.id);
+    this.#output =
+      row.waiting === null
+        ? new OutputView(context.connection, row.id)
+        : new TerminalView(context.connection, row.id, context.control && row.ended === null);
     this.#kill = this.#killButton();
     const inspect = h(
       "button.quiet",
@@ -38,6 +42,7 @@ export class ShellView {
         h("h2", {}, this.#state),
         h("div.buttons", {}, inspect, this.#kill),
       ),
+      row.description && h("p.description", {}, ...visible(row.description)),
       row.command !== "" &&
         h(
           "pre.command",
@@ -70,16 +75,20 @@ export class ShellView {
     }
     const now = this.#context.model.now();
     const group = this.#context.model.attention(row);
-    this.#dot.className = `dot ${group}`;
-    setText(this.#state, stateWords(row, group));
+    const machine = this.#context.model.machineOf(row);
+    const isStale = machine !== undefined && machine.state !== "connected";
+    this.#dot.className = `dot ${group}${isStale ? " stale" : ""}`;
+    setText(this.#state, `${isStale ? "last known: " : ""}${stateWords(row, group)}`);
     const isRunning = row.ended === null;
-    this.#kill.hidden = !isRunning || !this.#context.control;
+    this.#kill.hidden = !isRunning || isStale || !this.#context.control;
     const silentMs = now - (row.printed_at ?? row.created_at);
     const values = {
       Started: clock(row.created_at),
       [isRunning ? "Age" : "Took"]: duration((row.ended_at ?? now) - row.created_at),
       "Silent for": isRunning ? duration(silentMs) : "",
       Directory: visibleText(row.cwd),
+      Machine: visibleText(this.#context.model.machineOf(row)?.url ?? ""),
+      Agent: visibleText(row.agent ?? ""),
       Session: row.session === null ? "" : visibleText(row.session),
       Scope: visibleText(row.scope),
       CPU: isRunning ? `${row.cpu_percent}%` : "",
@@ -88,7 +97,7 @@ export class ShellView {
       Ports: row.ports.join(", "),
       Output: bytes(row.output_bytes),
       Sandbox: row.sandbox ?? "",
-      Id: row.id,
+      Id: row.id.replace(/^m\d+\./, ""),
     };
     for (const [term, { box, value }] of this.#values) {
       const text = values[term] ?? "";
@@ -104,6 +113,8 @@ export class ShellView {
       "Took",
       "Silent for",
       "Directory",
+      "Machine",
+      "Agent",
       "Session",
       "Scope",
       "CPU",

@@ -32,22 +32,41 @@ export function counted(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+/** The list of machines gives the cause, so the details do not repeat it. */
+export function readProblem({ status, message }) {
+  return status === 503 ? "The machine cannot be reached. This is what was read before." : message;
+}
+
 /** Control characters, invisible characters, and marks that change the direction of text; not tab and newline. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** The text as nodes. A character that would act or be invisible becomes a visible symbol. */
+/** More symbols than this in one text become plain text: an element for each would make the page slow. */
+const SYMBOLS_MAX = 200;
+
+/** The text as nodes. A control character or an invisible character becomes a visible symbol. */
 export function visible(text) {
   const nodes = [];
   let at = 0;
+  let symbols = 0;
   for (const match of text.matchAll(HIDDEN)) {
     const [char] = match;
     if (char === "\n" || char === "\t") continue;
     if (match.index > at) nodes.push(document.createTextNode(text.slice(at, match.index)));
+    at = match.index;
+    symbols += 1;
+    if (symbols > SYMBOLS_MAX) {
+      nodes.push(document.createTextNode(withSymbols(text.slice(at))));
+      return nodes;
+    }
     nodes.push(h("span.ctl", {}, symbolFor(char)));
-    at = match.index + char.length;
+    at += char.length;
   }
   if (at < text.length) nodes.push(document.createTextNode(text.slice(at)));
   return nodes;
+}
+
+function withSymbols(text) {
+  return text.replace(HIDDEN, (char) => (char === "\n" || char === "\t" ? char : symbolFor(char)));
 }
 
 /** The same as plain text, for attributes and one-line texts. */

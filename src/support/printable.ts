@@ -1,5 +1,5 @@
-// Makes untrusted text safe for a terminal. This file must not load columns.ts, because every `nacre run` loads this
-// file at its start: the segmenter in columns.ts would double the time to load modules.
+// Makes untrusted text safe for a terminal and for the messages that a model reads. This file must not load other modules,
+// because every `nacre run` loads it at its start.
 
 /** Escapes every control and invisible character except newline and tab. */
 export function printable(text: string): string {

@@ -1,0 +1,112 @@
+// One host process of the soak: runs random operations until it is killed, or until its stdin ends. Then it checks everything that
+// earlier agents of its scope have acknowledged. Its last line of stdout is a JSON object with what it found.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createToolkit } from "../../dist/index.js";
+import { Journal } from "./journal.mjs";
+import { Operations, openShells } from "./operations.mjs";
+import { randomFrom } from "./random.mjs";
+
+const LOOPS = 3;
+/** The longest wait that BashOutput takes. */
+const END_MAX_MS = 50_000;
+const SAMPLE_MS = 2_000;
+
+const { stateRoot, work, journalFile, scope, seed, url, quotaBytes, tag } = JSON.parse(process.argv[2]);
+const journal = new Journal(journalFile);
+const random = randomFrom(seed);
+const remoteTimes = { pingMs: 500, silentMaxMs: 5_000, lingerMs: 5_000, retryMaxMs: 300 };
+const kit = await createToolkit({
+  stateRoot,
+  scope,
+  workingDir: work,
+  with: ["files", "terminals", "preview"],
+  durable: true,
+  quotaBytes,
+  finishedMaxAgeSeconds: 24 * 3600,
+});
+const remote = await connected();
+const operations = new Operations({ kit, remote, random, journal, work, tag });
+const problems = [];
+const samples = [];
+const counts = {};
+let isEnding = false;
+process.stdin.on("end", () => {
+  isEnding = true;
+});
+process.stdin.resume();
+console.log(JSON.stringify({ ready: true }));
+
+const sampling = setInterval(() => {
+  globalThis.gc();
+  samples.push({ fds: readdirSync("/proc/self/fd").length, heap: process.memoryUsage().heapUsed });
+}, SAMPLE_MS);
+await Promise.all(Array.from({ length: LOOPS }, loop));
+clearInterval(sampling);
+const checked = await checkAcknowledged();
+// Durable shells that a killed agent had started and not acknowledged, such as terminals that wait for input.
+await kit.shells.killAll();
+await remote?.dispose();
+await kit.dispose();
+console.log(JSON.stringify({ problems, samples, counts, checked, refused: operations.refused }));
+process.exit(0);
+
+async function loop() {
+  while (!isEnding) {
+    const name = random.pick(
+      remote === undefined ? Operations.NAMES.filter((one) => one !== "remote") : Operations.NAMES,
+    );
+    counts[name] = (counts[name] ?? 0) + 1;
+    try {
+      await operations[name]();
+    } catch (error) {
+      problems.push(`${scope} ${name}: ${error?.message ?? error}`);
+    }
+  }
+}
+
+/** The first connection is not restored if it is cut, so it is tried again. */
+async function connected() {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    try {
+      return await createToolkit({ remote: { url, ...remoteTimes }, policy: "off" });
+    } catch (error) {
+      if (attempt === 9) problems.push(`${scope}: the remote end cannot be reached: ${error?.message}`);
+    }
+  }
+  return undefined;
+}
+
+/** Every acknowledged shell has its whole output and its exit code; every acknowledged file has its content. */
+async function checkAcknowledged() {
+  const entries = journal.entries();
+  const shells = openShells(entries);
+  for (const shell of shells) {
+    try {
+      await checkShell(shell);
+    } catch (error) {
+      problems.push(`${scope}: ${error?.message ?? error}`);
+    }
+  }
+  const files = new Map(entries.filter(({ kind }) => kind === "file").map((entry) => [entry.file, entry]));
+  for (const { file } of entries.filter(({ kind }) => kind === "undoing")) files.delete(file);
+  for (const { file, text, or } of files.values()) {
+    const found = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+    if (found !== text && found !== or)
+      problems.push(`${scope}: ${file} has ${JSON.stringify(found)}, not ${JSON.stringify(text)}`);
+  }
+  return { shells: shells.length, files: files.size };
+}
+
+async function checkShell({ id, token, code, lines }) {
+  const ended = await kit.call("BashOutput", { bash_id: id, wait_for: "exit", wait_ms: END_MAX_MS });
+  const { status, exit_code } = ended.metadata;
+  if (exit_code !== code)
+    throw new Error(`${id} (${token}) is ${status} with ${exit_code}, not ${code}: ${ended.error}`);
+  const expected = Array.from({ length: lines }, (_, index) => `${token}-${index}\n`).join("");
+  const printed = readFileSync(join(stateRoot, "shells", id, "out"), "utf8");
+  if (printed !== expected)
+    throw new Error(
+      `${id} (${token}) has ${printed.length} bytes of output, not the ${expected.length} it printed`,
+    );
+}

@@ -1,0 +1,93 @@
+// What the soak has left on this machine: processes, zombies, mounts, sockets and files.
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** The part of the limit on file locks that all processes of one host share (src/engine/tag.ts); undefined without a tag. */
+export function hostTag(pid) {
+  const limit = /^Max file locks +\S+ +(\d+)/m.exec(textOf(`/proc/${pid}/limits`))?.[1];
+  return limit === undefined ? undefined : String(BigInt(limit) >> 52n);
+}
+
+/** Live processes that carry one of these tags, or name a path below the folder, or stand or have a file open there. */
+export function processesOf(folder, tags) {
+  return pids()
+    .filter((pid) => pid !== process.pid && stateOf(pid) !== "Z")
+    .filter((pid) => tags.has(hostTag(pid)) || isTouching(pid, folder))
+    .map((pid) => `${pid} ${commandOf(pid)}`);
+}
+
+/** Zombies among the descendants of a process. */
+export function zombiesBelow(ancestor) {
+  return pids().filter((pid) => stateOf(pid) === "Z" && isBelow(pid, ancestor));
+}
+
+export function childrenOf(pid) {
+  return textOf(`/proc/${pid}/task/${pid}/children`).trim().split(" ").filter(Boolean).map(Number);
+}
+
+export function commandOf(pid) {
+  return textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+}
+
+export function environmentOf(pid) {
+  return textOf(`/proc/${pid}/environ`);
+}
+
+export function mountsBelow(folder) {
+  return textOf("/proc/self/mountinfo")
+    .split("\n")
+    .filter((line) => line.includes(folder));
+}
+
+/** Everything below a folder, with its size. */
+export function filesBelow(folder) {
+  const entries = attempt(() => readdirSync(folder, { recursive: true, withFileTypes: true })) ?? [];
+  return entries.map((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const bytes = entry.isFile() ? (attempt(() => statSync(path).size) ?? 0) : 0;
+    return { path, bytes, isSocket: entry.isSocket(), isDirectory: entry.isDirectory() };
+  });
+}
+
+function pids() {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function isTouching(pid, folder) {
+  if (commandOf(pid).includes(folder)) return true;
+  const fds = attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+  const links = [`/proc/${pid}/cwd`, ...fds.map((fd) => `/proc/${pid}/fd/${fd}`)];
+  return links.some((link) => attempt(() => readlinkSync(link))?.startsWith(folder));
+}
+
+function isBelow(pid, ancestor) {
+  for (let at = pid; at > 1; at = parentOf(at)) if (at === ancestor) return true;
+  return false;
+}
+
+function stateOf(pid) {
+  return fieldsOf(pid)[0];
+}
+
+function parentOf(pid) {
+  return Number(fieldsOf(pid)[1] ?? 0);
+}
+
+function fieldsOf(pid) {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+function textOf(path) {
+  return attempt(() => readFileSync(path, "latin1")) ?? "";
+}
+
+function attempt(get) {
+  try {
+    return get();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,3 @@
+export const LICENSES_FILE: string;
+export function thirdPartyLicenses(): string;
+export function writeThirdPartyLicenses(): void;

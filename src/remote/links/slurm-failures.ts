@@ -1,0 +1,18 @@
+// What srun prints when a step cannot start, as seen with real daemons. A controller that does not answer proves nothing
+// about the job.
+import type { KnownFailure } from "./known-failure.ts";
+
+export const SLURM_FAILURES: readonly KnownFailure[] = [
+  {
+    pattern: /Unable to contact slurm controller|Socket timed out on send\/recv|Zero Bytes were transmitted/i,
+    why: "the Slurm controller cannot be reached",
+    fix: () => "Check that sinfo works, and that SLURM_CONF names the right cluster.",
+    isFinal: false,
+  },
+  {
+    pattern: /Invalid job id|Slurm job \S+ has expired|Job\/step already completing/i,
+    why: "there is no such running job",
+    fix: () => "List your jobs with squeue --me. The body of the job must be nacre serve.",
+    isFinal: true,
+  },
+];

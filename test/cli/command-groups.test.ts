@@ -1,0 +1,28 @@
+// A line that begins with a command defines only the group of that command, so the names of each group must be complete.
+import { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { COMMAND_GROUPS, createProgram } from "../../src/cli/program.ts";
+
+const optionsFor = (...args: string[]) => ({ io: {} as never, args, done: () => {}, runLine: async () => 0 });
+const namesOf = ({ commands }: Command) => commands.flatMap((one) => [one.name(), ...one.aliases()]);
+const namesFor = (...args: string[]) => namesOf(createProgram(optionsFor(...args)));
+const all = COMMAND_GROUPS.flatMap(({ names }) => names);
+
+describe.each(COMMAND_GROUPS.map((group) => [group.names[0] ?? "", group] as const))(
+  "the group of %s",
+  (_, group) => {
+    test("lists the commands that it defines", () => {
+      const program = new Command().enablePositionalOptions();
+      group.define(program, optionsFor());
+      expect(namesOf(program).sort()).toEqual([...group.names].sort());
+    });
+
+    test.each(group.names)("is enough for %s, unless it needs the others", (name) => {
+      expect(namesFor(name, "--help").sort()).toEqual([...(group.needsAll ? all : group.names)].sort());
+    });
+  },
+);
+
+test.each([[], ["help"], ["--help"], ["nothing-like-this"], [""]])("%j defines every command", (...args) => {
+  expect(namesFor(...args).sort()).toEqual([...all].sort());
+});

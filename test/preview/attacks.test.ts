@@ -1,0 +1,96 @@
+// What a previewed command, or a program beside a commit, must not reach: files outside the workspace, the layers and
+// the state root, other users' files, and the mounts of the sandbox.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { useFileTools } from "../fixtures/file-tools.ts";
+import { isLong } from "../fixtures/long.ts";
+import { describeSandboxed } from "../fixtures/sandboxes.ts";
+import { snapshotOf } from "../fixtures/trees.ts";
+
+const world = useFileTools({ with: ["preview"], policy: "off" });
+const { kit, path, work } = world;
+const isRoot = process.getuid?.() === 0;
+const OTHER_USER = 65_534;
+const RACES_COUNT = isLong ? 50 : 3;
+
+describeSandboxed("a previewed command", () => {
+  test.each<[string, string]>([
+    ["writes outside of the workspace", "echo x >$OUTSIDE/new"],
+    ["changes a file outside whose mode forbids it", "echo x >>$OUTSIDE/locked"],
+    ["changes a mode outside", "chmod 777 $OUTSIDE/locked"],
+    ["lists the state root", "[[ -n $(ls -A $STATE/previews 2>/dev/null) ]]"],
+    ["finds a layer below the state root", "[[ -n $(find $STATE -name upper 2>/dev/null) ]]"],
+    ["writes to the state root", "mkdir -p $STATE/previews/x"],
+    ["leaves its root through a process", "ls /proc/*/root/$STATE/previews 2>/dev/null | grep ."],
+    ["mounts", "mount -t tmpfs none /mnt"],
+    ["makes the root writable", "mount -o remount,rw,bind /"],
+    ["unmounts the overlay", "umount $PWD || umount -l $PWD"],
+    ["creates a user namespace", "unshare --user --map-root-user true"],
+    ["creates a device", "mknod dev c 1 3"],
+    ["plants a mark of the overlay", "mknod gone c 0 0"],
+    ["writes a setting of the kernel", "echo x >/proc/sys/kernel/hostname"],
+    ["reads accounts", "grep . /etc/shadow"],
+  ])("never %s", async (_, attack) => {
+    writeFileSync(join(world.outside(), "locked"), "theirs\n", { mode: 0o000 });
+    const before = snapshotOf(world.outside());
+    const setUp = `OUTSIDE=${world.outside()} STATE=${work()}/../state; STATE=$(dirname $PWD)/state`;
+    const { stdout } = await kit().preview(`${setUp}\n{ ${attack}; } >/dev/null && echo REACHED`);
+    expect(stdout).not.toContain("REACHED");
+    expect(snapshotOf(world.outside())).toEqual(before);
+  });
+
+  test.skipIf(!isRoot)("reads no file of another user (needs root, to create one)", async () => {
+    const file = join(world.outside(), "secret");
+    writeFileSync(file, "SECRET\n", { mode: 0o600 });
+    chownSync(file, OTHER_USER, OTHER_USER);
+    const { stdout, exitCode } = await kit().preview(`cat ${file}`);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 1 });
+  });
+
+  test.skipIf(!isRoot)(
+    "has no capability but the one to ignore modes of root's files, and none in a sandbox (needs root)",
+    async () => {
+      const show = "grep -E '^Cap(Eff|Prm|Bnd|Amb)' /proc/self/status | cut -f2 | sort -u";
+      // CAP_DAC_OVERRIDE is number 1.
+      expect(
+        (await kit().preview(show)).stdout
+          .trim()
+          .split("\n")
+          .every((set) => BigInt(`0x${set}`) <= 2n),
+      ).toBe(true);
+      const confined = await world.open({ sandbox: "workspace-write" });
+      expect((await confined.preview(show)).stdout).toBe(`${"0".repeat(16)}\n`);
+    },
+  );
+});
+
+describeSandboxed("a program that swaps a directory for a link during a commit", () => {
+  test("leads nothing out of the workspace", { timeout: 600_000 }, async () => {
+    const target = join(world.outside(), "target");
+    mkdirSync(target);
+    for (const name of ["f", "gone"]) writeFileSync(join(target, name), "theirs\n");
+    const before = snapshotOf(target);
+    for (let round = 0; round < RACES_COUNT; round++) {
+      mkdirSync(path("d"));
+      for (const name of ["f", "gone"]) writeFileSync(path("d", name), "mine\n");
+      const { previewId } = await kit().preview(
+        "echo x >d/f; rm d/gone; for i in {1..30}; do echo $i >d/n$i; done; chmod 700 d",
+      );
+      const swap = `while [[ ! -e ${world.outside()}/stop ]]; do mv -T d aside && ln -s ${target} d && rm d; mv -T aside d; done; echo over`;
+      const swapper = spawn("bash", ["-c", swap], { cwd: work(), stdio: ["ignore", "ignore", "ignore"] });
+      const exited = once(swapper, "exit");
+      await kit()
+        .previews.commit(previewId)
+        .catch((error: { code?: string }) => expect(error.code).toBe("conflict"));
+      writeFileSync(join(world.outside(), "stop"), "");
+      await exited;
+      rmSync(join(world.outside(), "stop"));
+      expect(snapshotOf(target)).toEqual(before);
+      if (existsSync(path("d"))) chmodSync(path("d"), 0o755);
+      for (const name of ["d", "aside"]) rmSync(path(name), { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,86 @@
+// A fleet over an engine whose sandboxes are command links on this machine. The real engines: npm run remote.
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createFleet, type FleetEngine } from "../../src/index.ts";
+import { FLEET_CONNECTS_MAX_COUNT } from "../../src/support/limits.ts";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
+import { type RemotePlace, remotePlace } from "./remote-place.ts";
+
+/** Keeps the names of its sandboxes. */
+function localEngine(place: RemotePlace) {
+  const names = new Set<string>();
+  const engine: FleetEngine = {
+    name: "local",
+    lease: async ({ name }) => {
+      names.add(name);
+      return { id: name, url: place.url };
+    },
+    list: async () => [],
+    release: async (id) => void names.delete(id),
+  };
+  return { engine, names };
+}
+
+test("a fleet that is disposed also releases the sandboxes that are on their way", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "nacre-fleet-"));
+  removeAfterRun(dir);
+  const place = remotePlace(dir);
+  const { engine, names } = localEngine(place);
+  const fleet = createFleet({ engine });
+  const leasing = fleet.lease();
+  await fleet.dispose();
+  await leasing;
+  expect([...names]).toEqual([]);
+  await expect(fleet.lease()).rejects.toThrow(/The fleet is disposed/);
+  await place.end();
+});
+
+test("only a few sandboxes are prepared at the same time, so that none times out because of the others", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "nacre-fleet-"));
+  removeAfterRun(dir);
+  // The client program notes how many of its kind run, and fails.
+  const script = `cd ${dir}; mkdir c.$$; set -- c.*; echo $# >>counts; sleep 0.2; rmdir c.$$; exit 1`;
+  const engine: FleetEngine = {
+    name: "counting",
+    lease: async ({ name }) => ({ id: name, url: `command:${JSON.stringify(["sh", "-c", script])}` }),
+    list: async () => [],
+    release: async () => {},
+  };
+  const fleet = createFleet({ engine });
+  const leases = await Promise.allSettled(Array.from({ length: 12 }, () => fleet.lease()));
+  expect(leases.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => "rejected"));
+  const counts = readFileSync(join(dir, "counts"), "utf8").trim().split("\n").map(Number);
+  expect(counts).toHaveLength(12);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(FLEET_CONNECTS_MAX_COUNT);
+});
+
+test("a sandbox that ends while it is prepared is reported with its deadline", async () => {
+  const released: string[] = [];
+  const engine: FleetEngine = {
+    name: "short",
+    lease: async ({ name }) => ({ id: name, url: 'command:["sh","-c","exit 137"]' }),
+    list: async () => [],
+    release: async (id) => void released.push(id),
+  };
+  const fleet = createFleet({ engine, deadlineSeconds: 2 });
+  await expect(fleet.lease()).rejects.toThrow(
+    /The sandbox nacre-\w+ ended before nacre was ready.*deadline is 2 s.*longer deadlineSeconds.*exit code 137/s,
+  );
+  expect(released).toHaveLength(1);
+});
+
+test("a sandbox is not called ended if its engine does not say so", async () => {
+  const engine: FleetEngine = {
+    name: "silent",
+    lease: async ({ name }) => ({ id: name, url: 'command:["false"]' }),
+    list: async () => await Promise.reject(new Error("no answer")),
+    release: async () => {},
+  };
+  const failure = await createFleet({ engine })
+    .lease()
+    .catch((error: Error) => error.message);
+  expect(failure).toMatch(/before the greeting/);
+  expect(failure).not.toMatch(/ended before nacre was ready/);
+});

@@ -1,0 +1,234 @@
+// Remote machines on the page: real daemons at the other end of a command link, also one that is gone and one that lies.
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterEach, describe, expect, test } from "vitest";
+import { eventually } from "../fixtures/eventually.ts";
+import { type RemotePlace, remotePlace } from "../remote/remote-place.ts";
+import { noBrowser, picture, useBrowser, violationsOf } from "./browser.ts";
+import { program, type UiProgram, useUi } from "./ui-program.ts";
+
+const places: RemotePlace[] = [];
+// Registered before that of useUi, so it runs after it: a page that is still open would start the daemon again.
+afterEach(async () => {
+  for (const place of places.splice(0)) {
+    const env = { PATH: process.env["PATH"], HOME: place.dir, NACRE_HOME: place.state };
+    execFileSync(process.execPath, [program, "kill", "--all"], { env, stdio: "ignore" });
+    await place.end();
+  }
+});
+
+const create = useUi();
+const open = useBrowser();
+
+function placeIn(dir: string, name = "far"): RemotePlace {
+  const base = join(dir, name);
+  mkdirSync(base);
+  const place = remotePlace(base);
+  places.push(place);
+  return place;
+}
+
+const row = (page: Page, text: string) => page.locator("button.row", { hasText: text });
+const shown = async (page: Page, selector: string, text: string | RegExp) =>
+  await page.locator(selector, { hasText: text }).first().waitFor();
+
+const post = (body: unknown): RequestInit => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+interface State {
+  readonly shells: { id: string; machine: string | null; command: string }[];
+  readonly machines: { state: string; cause: string | null; url: string }[];
+}
+
+/** The state of the page's server, while a page is connected. */
+async function stateOf(server: UiProgram): Promise<State> {
+  return (await (await server.api("/api/shells")).json()) as State;
+}
+
+/** Stays connected, as a page does. */
+async function connected(server: UiProgram, use: () => Promise<void>): Promise<void> {
+  const ending = new AbortController();
+  const response = await server.api("/api/events", { signal: ending.signal });
+  const reading = (async () => {
+    for await (const _ of response.body ?? []);
+  })().catch(() => {});
+  try {
+    await use();
+  } finally {
+    ending.abort();
+    await reading;
+  }
+}
+
+describe.skipIf(noBrowser !== undefined)("a remote machine on the page", () => {
+  test("its shells are listed, followed, searched and killed", async () => {
+    const { ui, dir, start, nacre } = create();
+    const far = placeIn(dir);
+    start("echo near; exec sleep 1000", "--name", "here");
+    nacre(
+      "--remote",
+      far.url,
+      "run",
+      "-b",
+      "--durable",
+      "--name",
+      "there",
+      "echo far; sleep 1000 & sleep 1000",
+    );
+    const { page, errors } = await open(await ui("--control", "--remote", far.url));
+    await shown(page, ".machine", "1 shell");
+    await shown(page, "button.row .facts", "on command:");
+    await row(page, "there").click();
+    await shown(page, ".log .ln", "far");
+    await shown(page, ".facts-list", far.dir);
+    await page.keyboard.press("s");
+    await page.keyboard.type("^far$");
+    await page.keyboard.press("Enter");
+    await shown(page, ".log-note", "1 line matches in 1 line");
+    await page.getByRole("button", { name: "Processes" }).click();
+    await shown(page, ".processes", "waits for a timer");
+    expect(await violationsOf(page)).toEqual([]);
+    const kill = page.locator('[data-action="kill"]');
+    await kill.click();
+    await kill.click();
+    await shown(page, ".outcome", "found nothing left");
+    await shown(page, ".card h2", "killed by the page");
+    await shown(page, "button.row", "near");
+    expect(errors).toEqual([]);
+  });
+
+  test("one that cannot be reached says why, keeps its last rows, and comes back", async () => {
+    const { ui, dir, nacre } = create();
+    const far = placeIn(dir);
+    nacre("--remote", far.url, "run", "-b", "--durable", "--name", "there", "echo far; exec sleep 1000");
+    const { page } = await open(await ui("--control", "--remote", far.url));
+    await row(page, "there").click();
+    await shown(page, ".log .ln", "far");
+    // Nothing can be started there any more, and the link is cut.
+    chmodSync(join(far.dir, "client.sh"), 0o644);
+    for (const pid of far.links()) process.kill(pid, "SIGKILL");
+    await shown(page, ".machine", "unreachable for");
+    await shown(page, ".machine-cause", /client\.sh.*nacre connects again by itself/s);
+    await shown(page, "button.row.stale", "last known: running");
+    await shown(page, ".log-note", "The machine cannot be reached. This is what was read before.");
+    expect(await page.locator(".card-head .dot.stale").count()).toBe(1);
+    expect(await page.locator('[data-action="kill"]').isHidden()).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await picture(page, "ui-machine-unreachable");
+    chmodSync(join(far.dir, "client.sh"), 0o755);
+    await shown(page, ".machine", "1 shell");
+    expect(await page.locator("button.row.stale").count()).toBe(0);
+    await shown(page, ".card h2", /^running$/);
+  });
+});
+
+test("a terminal of a remote machine is drawn and typed into", async () => {
+  const { ui, dir, nacre } = create();
+  const far = placeIn(dir);
+  const command = 'read -rsp "Password: " secret; echo; echo -n "$secret" | wc -c; exec sleep 1000';
+  nacre("--remote", far.url, "run", "-b", "--durable", "--terminal", "--policy", "off", command);
+  const server = await ui("--control", "--remote", far.url);
+  await connected(server, async () => {
+    await eventually(async () => expect((await stateOf(server)).shells).toMatchObject([{ machine: "m1" }]));
+    const { shells } = await stateOf(server);
+    const id = shells[0]?.id ?? "";
+    expect(
+      (await server.api(`/api/shells/${id}/type`, post({ text: "12345", keys: ["Enter"] }))).status,
+    ).toBe(200);
+    const ending = new AbortController();
+    const screen = await server.api(`/api/shells/${id}/screen`, { signal: ending.signal });
+    let text = "";
+    for await (const chunk of screen.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (/"5"/.test(text)) break;
+    }
+    ending.abort();
+    expect((await server.api(`/api/shells/${id}/kill`, post({}))).status).toBe(200);
+  });
+});
+
+test("a read-only page may not end shells of a remote machine", async () => {
+  const { ui, dir, nacre } = create();
+  const far = placeIn(dir);
+  const there = nacre("--remote", far.url, "run", "-b", "--durable", "exec sleep 1000").trim();
+  const server = await ui("--remote", far.url);
+  await connected(server, async () => {
+    await eventually(async () => expect((await stateOf(server)).shells).toHaveLength(1));
+    expect((await server.api(`/api/shells/m1.${there}/kill`, post({}))).status).toBe(403);
+  });
+  expect(JSON.parse(nacre("--remote", far.url, "ps", "--json")).shells).toMatchObject([
+    { status: "running" },
+  ]);
+  nacre("--remote", far.url, "kill", "--all");
+});
+
+test("a hostile machine can send only text, of a limited size", async () => {
+  const { ui, dir } = create();
+  const program = join(dir, "liar.mjs");
+  writeFileSync(program, LIAR);
+  const server = await ui("--control", "--remote", `command:${JSON.stringify([process.execPath, program])}`);
+  await connected(server, async () => {
+    await eventually(async () => expect((await stateOf(server)).shells).toHaveLength(1));
+    const { shells } = await stateOf(server);
+    expect(shells).toMatchObject([
+      {
+        id: "m1.shell_00000001",
+        machine: "m1",
+        name: null,
+        ports: [],
+        cpu_percent: 0,
+        attention: "running",
+        waiting: "no",
+      },
+    ]);
+    expect(shells[0]?.command).toHaveLength(4_000);
+    expect(shells[0]).not.toHaveProperty("extra");
+    expect((await server.api("/api/shells/m1.shell_00000001/search?q=x")).status).toBe(200);
+    expect(await (await server.api("/api/shells/m1.shell_00000001/processes")).json()).toEqual({
+      processes: [],
+      silent_ms: 0,
+    });
+  });
+});
+
+test.each([
+  [["--remote", "ssh://-oProxyCommand=x"], "ssh://-oProxyCommand=x"],
+  [["--remote", "gopher://host"], "gopher"],
+])("a wrong address is refused before the page is served: %j", (words, named) => {
+  const { nacre } = create();
+  expect(JSON.parse(nacre("ui", "--json", "--no-open", "--port", "0", ...words)).error).toContain(named);
+});
+
+/** Speaks the protocol of a link, and sends rows of wrong types, wrong ids and wrong sizes. */
+const LIAR = `
+import { createInterface } from "node:readline";
+let sent = 0;
+let received = 0;
+const send = (message) => {
+  sent += 1;
+  process.stdout.write(sent + " " + received + " " + JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+};
+const shells = [
+  { id: "shell_00000001", name: { toString: 1 }, command: "x".repeat(1e6), ports: "all", cpu_percent: "NaN",
+    attention: "<b>", waiting: {}, extra: "dropped", scope: 7, created_at: "1" },
+  { id: "../../../etc/passwd" }, { id: 5 }, null, "row",
+];
+process.stdout.write("nacre-serve 1 " + "0".repeat(16) + " " + "ab".repeat(8) + "\\n");
+createInterface({ input: process.stdin }).on("line", (line) => {
+  if (line.startsWith("hello ")) {
+    process.stdout.write('welcome {"state":"new","received":0,"cwd":"/","pid":1}\\n');
+    return;
+  }
+  const [, seq, json] = /^(\\d+) \\d+ ?(.*)$/.exec(line) ?? [];
+  if (!json) return;
+  received = Number(seq);
+  const { id, method } = JSON.parse(json);
+  if (method === "nacre/ui.watch") send({ method: "nacre/ui.change", params: { shells, gone: 3 } });
+  else if (id !== undefined) send({ id, result: { processes: "none", lines: 3, matches: {} } });
+});
+`;
