@@ -118,12 +118,11 @@ export class CommandRun {
     const { files, from } = output;
     const parts = output.parts(this.#notes);
     if (left.holdsOutput) output.exchange();
-    // Save only after the caller has the result.
-    setImmediate(() => bash.save());
     if (outside !== undefined) this.#notes.push(note.outsideNote(outside, lineage.directory.cwd));
-    if (isLost) await this.#replaceBash(this.#number - 1);
-    else if (code === 2 && (await isUnterminated(command, deps, lineage.workspace)))
-      await this.#replaceBash(this.#number);
+    if (isLost || (code === 2 && (await isUnterminated(command, deps, lineage.workspace))))
+      await this.#replaceBash();
+    // Save only after the caller has the result.
+    else setImmediate(() => bash.save());
     // Leftover processes that hold the pipes continue to print to these files.
     const where = () => (left.holdsOutput ? { files, from } : output.ownFiles(parts));
     return this.#finish({
@@ -224,13 +223,13 @@ export class CommandRun {
     return deps.addLeftover({ ...where, bash: shell, command, label, number, exitCode, durationMs });
   }
 
-  /** Ends a bash that cannot take another command. The next bash continues with the state after command `number`. */
-  async #replaceBash(number: number): Promise<void> {
+  /** Ends a bash that cannot take another command. Its successor gets the state from before it: bash may be corrupted. */
+  async #replaceBash(): Promise<void> {
     const { deps, lineage, bash } = this.#context;
     bash.finish();
     await bash.shell.waitUntil({ exit: true }, deps.killGraceMs);
     if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
-    await lineage.bashEnded(bash, number);
+    await lineage.bashEnded(bash, this.#number - 1);
     await bash.close();
     await this.#startSuccessor(true);
   }

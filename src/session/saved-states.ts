@@ -52,6 +52,7 @@ export class SavedStates {
 
   /** The index of the file for the next save. */
   get nextFile(): number {
+    this.#refresh();
     let file = 0;
     while (this.#saves.some((save) => save.file === file && this.#isNeeded(save))) file++;
     return file;
@@ -73,6 +74,7 @@ export class SavedStates {
 
   /** Call this when bash is sent the script of a save. */
   add(number: number, file: number, isForked = false): void {
+    this.#refresh();
     this.#saves = this.#saves.filter((save) => this.#isNeeded(save));
     this.#saves.push({ number, file, isForked, phase: "pending" });
   }
@@ -174,8 +176,9 @@ export class SavedStates {
 
   /** Whether its file must not be overwritten. */
   #isNeeded(save: Save): boolean {
+    // Only #refresh decides that a saver has ended. A saver that ends between two checks may have left a whole state.
+    if (save.phase === "pending") return true;
     if (save.saver && isSameProcess(save.saver.pid, save.saver.startTime)) return true;
-    if (save.phase === "pending" && !save.saver) return true;
     return save === this.#saves.findLast(({ phase }) => phase === "whole");
   }
 

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { renumberLines } from "../../src/execution/bash-result.ts";
@@ -72,6 +74,25 @@ test("a failed save leaves the last whole state in place", () => {
   }
   expect(states.takeProblem()).toBe("No space left on device");
   expect(states.takeProblem()).toBeUndefined();
+});
+
+test("the state of a saver that ended unnoticed is kept until a newer one is whole", async () => {
+  const dir = directory();
+  const states = new SavedStates(dir, NONCE, undefined);
+  const file = states.nextFile;
+  states.add(1, file, true);
+  const saver = spawn("sleep", ["60"]);
+  await once(saver, "spawn");
+  states.forked(1, saver.pid);
+  writeFileSync(stateFile(dir, file), stateAfter(1));
+  saver.kill("SIGKILL");
+  await once(saver, "exit");
+  const next = states.nextFile;
+  expect(next).not.toBe(file);
+  states.add(2, next);
+  // bash crashes before it has written this state.
+  await states.finish(2);
+  expect(states.newest(2)).toEqual({ state: stateAfter(1), number: 1 });
 });
 
 test("a restored bash has everything but the options that would end it", () => {
