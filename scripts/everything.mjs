@@ -21,6 +21,7 @@ import {
   processesOf,
   zombiesBelow,
 } from "./everything/census.mjs";
+import { growthOf } from "./everything/growth.mjs";
 import { commandEnd, sshEnd } from "./everything/links.mjs";
 import { randomFrom } from "./everything/random.mjs";
 import { root } from "./setup.mjs";
@@ -30,12 +31,6 @@ const KILL_PAUSE_MS = [500, 2_500];
 const END_MAX_MS = 300_000;
 const GONE_MAX_MS = 60_000;
 const QUOTA_BYTES = 256 * 1024 ** 2;
-/** Noise of the garbage collector, and caches that fill once. */
-const HEAP_NOISE_BYTES = 8 * 1024 ** 2;
-/** A host keeps its ended shells until they are swept. */
-const HEAP_PER_OPERATION_BYTES = 16 * 1024;
-/** Shells that run at the moment of a sample hold descriptors. */
-const FD_GROWTH_MAX_COUNT = 32;
 const PROBLEMS_SHOWN = 20;
 
 export async function testEverything(args) {
@@ -240,21 +235,10 @@ class Soak {
     return existsSync(folder) ? readdirSync(folder) : [];
   }
 
-  /** Compares the last quarter of the samples with the second one: caches have filled by then. */
-  #measureGrowth({ samples, counts }) {
-    const quarter = Math.floor(samples.length / 4);
-    if (quarter === 0) return;
-    const least = (from, name) =>
-      Math.min(...samples.slice(from, from + quarter).map((sample) => sample[name]));
-    this.#grown = {
-      fds: least(samples.length - quarter, "fds") - least(quarter, "fds"),
-      heap: least(samples.length - quarter, "heap") - least(quarter, "heap"),
-    };
-    if (this.#grown.fds > FD_GROWTH_MAX_COUNT)
-      this.problems.push(`a host has ${this.#grown.fds} descriptors more than at a quarter of the run`);
-    const operations = Object.values(counts).reduce((total, count) => total + count, 0);
-    if (this.#grown.heap > HEAP_NOISE_BYTES + operations * HEAP_PER_OPERATION_BYTES)
-      this.problems.push(`the heap of a host has grown by ${this.#grown.heap} bytes`);
+  #measureGrowth(report) {
+    const { fds, heap, problems } = growthOf(report);
+    this.#grown = { fds, heap };
+    this.problems.push(...problems);
   }
 
   async #eventually(what, find) {
