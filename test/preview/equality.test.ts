@@ -30,6 +30,19 @@ function runDirectly(script: string, directory: string): void {
   spawnSync(program, args, { cwd: directory, stdio: "ignore", timeout: 20_000 });
 }
 
+function nameIn(line: string): string {
+  return line.split(" | ")[0] ?? "";
+}
+
+function namesIn(lines: readonly string[]): Set<string> {
+  return new Set(lines.map(nameIn));
+}
+
+function isIn(lines: readonly string[]): (line: string) => boolean {
+  const known = new Set(lines);
+  return (line) => known.has(line);
+}
+
 async function compare(seed: number): Promise<void> {
   remove(work());
   mkdirSync(work());
@@ -39,12 +52,17 @@ async function compare(seed: number): Promise<void> {
   const script = randomScript(seed);
   const label = `seed ${seed}:\n${script}`;
   const before = snapshotOf(work());
+  const directBefore = snapshotOf(direct);
   runDirectly(script, direct);
+  const untouched = namesIn(directBefore.filter(isIn(snapshotOf(direct))));
   const { previewId } = await kit().preview(script, { timeoutMs: 20_000 });
   expect(snapshotOf(work()), label).toEqual(before);
   await kit().previews.commit(previewId);
   const options = { withoutTimes: true };
   expect(snapshotOf(work(), options), label).toEqual(snapshotOf(direct, options));
+  // An entry that the script did not change keeps its times and its inode, too.
+  const isUntouched = (line: string) => untouched.has(nameIn(line));
+  expect(snapshotOf(work()).filter(isUntouched), label).toEqual(before.filter(isUntouched));
   await kit().previews.undo(previewId);
   expect(snapshotOf(work()), label).toEqual(before);
   remove(direct);
