@@ -11,7 +11,7 @@ import { withFigures } from "./bench-figures.mjs";
 import { loadPerCore, machineInfo, reportOf } from "./bench-report.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
-/** The order in the report; others follow. */
+/** The order in the report. Benchmarks that are not listed follow. */
 const ORDER = [
   "latency",
   "fresh-command",
@@ -54,7 +54,7 @@ const findings = {
   benches,
 };
 if (values.json) console.log(JSON.stringify(findings, null, 2));
-// A partial run would replace figures by nothing.
+// A partial run would delete the figures of the benchmarks that did not run.
 if (wanted.length === 0 && !values.quick) {
   writeFileSync(join(root, "bench/REPORT.md"), reportOf(findings));
   const readme = join(root, "README.md");

@@ -1,6 +1,6 @@
 // Run this after changing dependencies. If a registry lacks the optional packages for other platforms, `npm install` omits
 // them from the lockfile, and `npm ci` then rejects it. This adds them with the exact version that their parent requires.
-// npm skips them by platform without fetching anything.
+// On other platforms, npm skips them without fetching anything.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";
@@ -16,7 +16,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     const platform = platformOf(name);
     if (!platform || !/^\d+\.\d+\.\d+/.test(version) || found?.version === version) continue;
     const { cpu, libc, os } = platform;
-    // npm's own order of keys: otherwise its next run reorders the lines.
+    // Keep npm's order of keys: otherwise the next npm run reorders the lines.
     lock.packages[lock.packages[beside] ? nested : beside] = {
       version,
       ...(cpu ? { cpu } : {}),

@@ -1,4 +1,5 @@
-// Installs npm packages that a single script needs into .cache/NAME. Repeats only if the list of packages changes.
+// Installs the npm packages that only one script needs into .cache/NAME. Installs again only if the list of packages
+// changes.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// npm run policy:score [-- FILE]: judges every labelled command of the corpus and prints the table per class.
-// Fails below the thresholds. No command is ever run. --misses lists every command with another verdict than its label.
+// npm run policy:score [-- FILE]: judges every labelled command of the corpus and prints one table row per class. Fails
+// below the thresholds. No command is ever run. --misses lists every command whose verdict differs from its label.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,6 +1,6 @@
 // node scripts/record-tour.mjs: types the commands below into a real bash with the built program, and writes what they print
-// as docs/tour.svg: text and CSS, no script, no font, no other request. test/docs/tour.test.ts types them again, and fails if
-// the picture shows something else. In the picture, the temporary home is /home/ada.
+// as docs/tour.svg: text and CSS only, without scripts, fonts or requests. test/docs/tour.test.ts types them again, and
+// fails if the picture differs. In the picture, the temporary home is /home/ada.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

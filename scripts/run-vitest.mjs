@@ -21,7 +21,7 @@ export function runVitest({ cwd, args, prefix = [], env = {}, user = "root" }) {
     `--reporter=${join(cwd, "scripts/summary-reporter.mjs")}`,
     ...args,
   ];
-  // The user of the prefix must be able to write the summary.
+  // `prefix` may run vitest as another user, who must be able to write the summary.
   if (prefix.length > 0) spawnSync("chmod", ["777", dir]);
   const { status } = spawnSync(command[0], command.slice(1), {
     cwd,
@@ -56,7 +56,7 @@ export function runVitest({ cwd, args, prefix = [], env = {}, user = "root" }) {
   };
 }
 
-/** Adds the reason from the list of allowed skips to tests that gave none. */
+/** Adds the reason from test/allowed-skips.json to skipped tests that gave none. */
 function withReasons(cwd, user, skipped) {
   const allowed = JSON.parse(readFileSync(join(cwd, "test/allowed-skips.json"), "utf8")).filter((skip) =>
     skip.users.includes(user),

@@ -52,7 +52,10 @@ export function ensureBuilt() {
   );
 }
 
-/** Names the build that remote ends keep: everything the program needs at run time (src/engine/own-build.ts). */
+/**
+ * Writes the hash that identifies this build on remote machines. It covers everything the program needs at run time
+ * (src/engine/own-build.ts).
+ */
 function writeBuildHash(folder) {
   const isNeeded = (name) =>
     name === "package.json" || /^dist\/(cli\/|engine\/.*\.sh$|files\/.*\.cjs$|search-worker\.js$)/.test(name);

@@ -1,5 +1,6 @@
-// npm test [-- PATTERN...]: installs and builds if needed, runs the tests, and ends with "N passed, N failed". In CI
-// a run without patterns checks the minimum coverage, too: collecting it takes a fifth of the time.
+// npm test [-- PATTERN...]: installs and builds if needed, runs the tests, and ends with "N passed, N failed". Only in
+// CI does a run without patterns also check the minimum coverage, because collecting it takes a fifth of the run's
+// time.
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 

@@ -62,7 +62,7 @@ ${texts.join("\n\n")}
 `;
 }
 
-/** Padded as the formatter pads it, otherwise npm run fix would change the page twice. */
+/** Pads the cells as the formatter does. Otherwise npm run fix would change the page twice. */
 function tableOf(rows) {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(" | ")} |`;

@@ -1,4 +1,5 @@
-// What an agent of the soak has begun and what nacre has acknowledged, on disk: the agent itself can be killed at any moment.
+// What an agent of the soak test has begun and what nacre has acknowledged. It is on disk because the agent can be
+// killed at any moment.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
 export class Journal {
@@ -14,7 +15,7 @@ export class Journal {
 
   entries() {
     if (!existsSync(this.#file)) return [];
-    // A killed agent can leave the last line incomplete; it acknowledged nothing.
+    // A killed agent can leave the last line incomplete. Skip it: it acknowledges nothing.
     return readFileSync(this.#file, "utf8")
       .split("\n")
       .flatMap((line) => {

@@ -1,12 +1,12 @@
-// Gets the answer to one request: finds or stores its record, asks through the caller's callback, and waits for the first
-// answer from anywhere.
+// Gets the answer to one request: finds or stores its record, asks through the caller's callback, and waits for the
+// first answer from anywhere.
 //
 //   ask
 //     findFor          an identical request: its answer, or the record to wait for
 //     remembered       an answer that a person has given for such commands
 //     create           else a new record
 //     Question         one per record and process: the callback, the poll for answers of other processes, the deadline
-//     use              takes the answer; asks again if another identical call has taken it first
+//     use              claims the answer; asks again if another identical call has claimed it first
 //
 // A call that returns without an answer leaves its question open: the answer is stored, and the next identical call
 // finds it.
@@ -78,7 +78,7 @@ export class ApprovalDesk {
     }
   }
 
-  /** Ends the open requests of a scope that no later call can use. */
+  /** Ends the open requests of a scope whose answers no later call can use. */
   withdraw(scope: string, by: string): void {
     for (const { record, end } of this.store.list()) {
       if (record.scope === scope && end === undefined) this.#withdraw(record, by);

@@ -1,4 +1,5 @@
-// Reads and writes the files of approvals: each appears complete, is private to this user, and an answer is created once.
+// Reads and writes the files of approvals. A file appears with its complete content and is private to this user. An
+// answer file is created only once.
 import { randomBytes } from "node:crypto";
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -6,7 +6,7 @@ import { type ApprovalEntry, entryOf } from "./approval-record.ts";
 import { type RememberedEntry, rememberedEntry } from "./remembered-store.ts";
 
 export interface AnswerOptions {
-  /** What the agent reads if the answer is no. */
+  /** The text that the agent sees if the answer is no. */
   readonly reason?: string;
   /** Where the answer comes from, for the record. */
   readonly by?: string;
@@ -16,7 +16,9 @@ export interface AnswerOptions {
 
 /** `id`: the id of a request or a remembered answer, or a unique beginning of it. */
 export interface ApprovalInbox {
-  /** The requests of all agents on this state root, oldest first: open ones, and those that ended in the last 24 hours. */
+  /**
+   * The requests of all agents on this state root, oldest first: open ones, and those that ended in the last 24 hours.
+   */
   list(): readonly ApprovalEntry[];
   get(id: string): ApprovalEntry;
   /** Throws if another answer came first, or the deadline has passed. The error names that answer and its time. */
@@ -24,7 +26,7 @@ export interface ApprovalInbox {
   deny(id: string, options?: AnswerOptions): ApprovalEntry;
   /** The remembered answers that are valid now, oldest first. */
   remembered(): readonly RememberedEntry[];
-  /** Removes a remembered answer: nacre asks about such commands again. */
+  /** Removes a remembered answer, so that nacre asks about such commands again. */
   forget(id: string): RememberedEntry;
 }
 

@@ -89,7 +89,10 @@ export interface ApprovalEntry
   readonly used_at?: string;
 }
 
-/** `open`: a person can answer, and a call will use the answer. `abandoned`: the host died; an identical call reopens it. */
+/**
+ * `open`: a person can answer, and a call will use the answer. `abandoned`: the host died; an identical call reopens
+ * it.
+ */
 export function statusOfApproval({ record, end }: Approval): ApprovalStatus {
   if (end) return end.status;
   if (isPastDeadline(record)) return "expired";
@@ -137,7 +140,7 @@ export function entryOf(approval: Approval): ApprovalEntry {
   };
 }
 
-/** No call can use the answer. */
+/** Whether the request ended without an answer that a call can use. */
 function isEnded(status: ApprovalStatus): boolean {
   return status === "expired" || status === "withdrawn";
 }

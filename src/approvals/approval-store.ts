@@ -2,9 +2,9 @@
 //
 //   ID.json          the request; only its host rewrites it
 //   ID.answer.json   the first answer; link(2) lets exactly one process create it
-//   ID.used.json     the call that used the answer; created once, so an answer is good for one command
+//   ID.used.json     the call that used the answer; created once, so an answer is valid for one command
 //
-// ask-approval.ts waits for answers. The CLI, the page and kit.approvals list and answer.
+// approval-desk.ts waits for answers. The CLI, the page and kit.approvals list and answer requests.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { APPROVAL_NAMES, ROOT_NAMES, type StateRoot } from "../engine/state-dir.ts";
@@ -126,7 +126,10 @@ export class ApprovalStore {
     this.#rewrite(record, { waiting: false, host: outlives ? null : record.host });
   }
 
-  /** The first answer. Throws if there is one already, if the deadline has passed, or if it cannot be remembered. */
+  /**
+   * Stores the first answer. Throws if the request has one, its deadline has passed, or the answer cannot be
+   * remembered.
+   */
   answer(idOrPrefix: string, { remember: wish, ...given }: GivenAnswer): Approval {
     const approval = this.find(idOrPrefix);
     const { id } = approval.record;
@@ -168,7 +171,7 @@ export class ApprovalStore {
     return end && typeof end.status === "string" && typeof end.by === "string" ? end : undefined;
   }
 
-  /** Takes the answer for one call. False if another call has used it. */
+  /** Claims the answer for one call. Returns false if another call has used it. */
   use(id: string): boolean {
     return createOnce(this.#dir, APPROVAL_NAMES.use(id), { at: new Date(wallMs()).toISOString() });
   }
@@ -202,12 +205,12 @@ export interface Waiter {
   readonly outlives: boolean;
 }
 
-/** Unanswered, before its deadline. */
+/** Whether the request is unanswered and its deadline has not passed. */
 function isOpen(approval: Approval): boolean {
   return ["open", "abandoned"].includes(statusOfApproval(approval));
 }
 
-/** The answer can still be used, and no other call is about to use it. */
+/** Whether the answer can still be used and no other call is about to use it. */
 function isReusable({ record, end, usedAt }: Approval): boolean {
   if (usedAt !== undefined || isPastDeadline(record)) return false;
   if (end && end.status !== "approved" && end.status !== "denied") return false;

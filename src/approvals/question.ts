@@ -1,5 +1,5 @@
 // One open request in this process: calls the callback that asks a person, polls for the answer of another process, and
-// ends the request at its deadline. The first of them wins: only one can create the file of the answer.
+// ends the request at its deadline. The first of these wins, because only one can create the answer file.
 import { wallMs } from "../support/clock.ts";
 import { defined } from "../support/defined.ts";
 import { messageOf } from "../support/errors.ts";
@@ -63,7 +63,7 @@ export class Question {
     else if (isPastDeadline(this.#record)) this.#conclude({ status: "expired", by: "the deadline" });
   }
 
-  /** Stores this end, or takes the one that another process has stored first. */
+  /** Stores this end, or uses the one that another process has stored first. */
   #conclude(given: GivenAnswer): void {
     try {
       const own = this.#store.concludeAs(this.#record, given);

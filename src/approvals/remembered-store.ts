@@ -58,7 +58,7 @@ export class RememberedStore {
     return answers.filter(isValid).sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
   }
 
-  /** The answer for this command, if there is one. A no wins over a yes. Records its use. */
+  /** Returns the answer for this command, if there is one, and records its use. A no wins over a yes. */
   use(wanted: Wanted): RememberedAnswer | undefined {
     const { judged } = wanted;
     if (judged === null) return undefined;

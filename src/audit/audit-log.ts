@@ -24,7 +24,7 @@ export interface AuditRecord {
   readonly hash: string;
 }
 
-/** An event that is not one of a toolkit: its kind, its time, and anything else. */
+/** An event that does not come from a toolkit: its kind, its time, and any other fields. */
 export interface AuditedEvent {
   readonly type: string;
   readonly at: number;

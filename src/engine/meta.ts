@@ -17,9 +17,9 @@ export interface TerminalSize {
 
 /** Labels of a shell, for the people who watch it. Each can be any text. */
 export interface ShellLabel {
-  /** The name that its user gave it. */
+  /** A name by which people can find it. */
   readonly name?: string;
-  /** The agent's description of the command. */
+  /** What the command does, in the words of the agent. */
   readonly description?: string;
   /** The agent that started it. */
   readonly agent?: string;
@@ -54,7 +54,7 @@ export interface ShellMeta extends ShellLabel {
   >;
 }
 
-/** Only the label fields of the options. Cuts long texts. */
+/** Only the label fields of the options. Cuts description and agent to SHELL_LABEL_MAX_CHARS. */
 export function labelOf({ name, description, agent }: ShellLabel): ShellLabel {
   const cut = (text: string | undefined) => (text ? text.slice(0, SHELL_LABEL_MAX_CHARS) : undefined);
   return defined({ name, description: cut(description), agent: cut(agent) });

@@ -1,5 +1,5 @@
-// Builds the environment of a command: inherit, drop, set. Pure: does not access process.env. secrets.ts and
-// injection.ts decide which variables are secret and which inject code.
+// Builds the environment of a command: which variables it inherits, drops and sets. This code is pure and does not
+// access process.env. secrets.ts and injection.ts decide which variables are secret and which inject code.
 import { NacreError } from "../support/errors.ts";
 import { REDACT_VALUE_MIN_CHARS } from "../support/limits.ts";
 import { subvertsPrograms, subvertsShell } from "./injection.ts";
@@ -121,7 +121,7 @@ function problemWith(name: string, value: unknown): string | undefined {
   return `Environment variable ${shown} has a NUL character at offset ${nul}: no process can receive it.`;
 }
 
-// With these, no program waits for a person: no pager, no editor, no password prompt.
+// These defaults keep programs from waiting for a person: no pager, no editor, no password prompt.
 function defaultsFor(env: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
   const { LC_ALL, LC_CTYPE, LANG } = env;
   const locale = LC_ALL || LC_CTYPE || LANG || "";

@@ -1,5 +1,5 @@
-// Variables that make a program run other code, or another program, than the command says. environment.ts drops them
-// from the inherited environment. A caller can still include or set them.
+// Variables that make a program run code or programs that the command does not name. environment.ts drops them from the
+// inherited environment. A caller can still include or set them.
 import { matcherOf } from "./name-pattern.ts";
 
 /** Whether the variable changes bash itself, and so the scripts that run, time and record the command. */

@@ -46,7 +46,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return new StreamRedactor(searchFor(options.values ?? NO_VALUES));
 }
 
-/** A part of a text that redact() would replace by a mark. */
+/** A part of a text that redact() would replace with a mark. */
 export interface SecretSpan {
   readonly at: number;
   readonly end: number;
@@ -220,7 +220,7 @@ function lastRunStart(text: string, earliest: number): number {
   return at;
 }
 
-// A private key is no longer open if its footer follows, or other text in place of the footer.
+// A private key is no longer open once its footer, or other text in place of the footer, follows.
 function openPrivateKey(text: string, earliest: number): Hold {
   const header = new RegExp(PEM_HEADER, "g");
   header.lastIndex = earliest;

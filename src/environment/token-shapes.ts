@@ -1,13 +1,18 @@
-// The shapes of well-known secrets, in the value of a variable or in output. Every repetition is bounded and every
-// shape starts at a word boundary, so matching takes linear time, and no match is longer than REDACT_HOLD_MAX_CHARS.
-// Only a private key contains white space. A shape reads at most REDACT_LOOKBEHIND_MAX_CHARS characters before its
-// match.
+// The shapes of well-known secrets. redact.ts finds them in output; secrets.ts joins the sources of TOKEN_SHAPES into
+// one pattern and tests the values of variables. Every repetition is bounded and every shape starts at a word boundary,
+// so matching takes linear time, and no match is longer than REDACT_HOLD_MAX_CHARS. Only a private key contains white
+// space. A shape reads at most REDACT_LOOKBEHIND_MAX_CHARS characters before its match.
 
 export interface TokenShape {
   readonly label: string;
-  /** Source of a regular expression without capturing groups. */
+  /**
+   * A regular expression. It has no capturing group: redact.ts would leave the text up to the end of the group visible.
+   */
   readonly source: string;
-  /** `source` without the check of the preceding character: an escape such as `\n` ends in a letter. */
+  /**
+   * `source` without the check of the preceding character, for a secret after an escape such as `\n`, which ends in a
+   * letter.
+   */
   readonly body: string;
 }
 
@@ -17,6 +22,7 @@ const shape = (label: string, body: string): TokenShape => ({
   body,
 });
 
+/** The order matters: the first shape that matches determines the match and its label. */
 export const TOKEN_SHAPES: readonly TokenShape[] = [
   shape("github-token", "gh[pousr]_[A-Za-z0-9]{30,255}"),
   shape("github-token", "github_pat_[A-Za-z0-9_]{22,255}"),

@@ -1,5 +1,5 @@
-// What the profile of a user's shell leaves in the environment, as data: which files it consists of, the text that asks
-// the shell for its variables, and the answer. Pure; engine/run-profile.ts runs the shell.
+// The environment that a user's shell profile sets up: the files of the profile, the text that makes the shell print
+// its variables, and the parser of that output. This code is pure; engine/run-profile.ts runs the shell.
 import { basename, join } from "node:path";
 import { shellQuote } from "../support/shell-quote.ts";
 
@@ -31,7 +31,7 @@ export function profileFiles(
   }
 }
 
-/** The text that the shell runs after its profile: writes its variables to this file, separated by NUL. */
+/** The text that the shell runs after its profile. It writes the variables to this file, separated by NUL. */
 export function profileQuestion(shellPath: string, answerFile: string): string {
   const print = `/usr/bin/env -0 >${shellQuote(answerFile)}`;
   // Tools such as direnv set their variables before the prompt, which this shell never shows.
@@ -55,7 +55,7 @@ export function readAnswer(answer: Buffer): Record<string, string> | undefined {
   return found;
 }
 
-/** Variables that describe the shell that was asked, not the user. */
+/** Variables that describe the shell that ran the profile, not the user. */
 const OF_THE_SHELL = new Set([
   "_",
   "SHLVL",

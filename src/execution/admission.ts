@@ -1,13 +1,13 @@
-// The only way from a text to a command that may run. Nothing starts without an Admitted, and only this module makes
-// one:
+// The only way to turn text into a command that may run. Nothing starts without an Admitted, and only this module
+// creates one:
 //
 //   admit(wanted, context, options)
 //     checkIsCommand       refuses text that is blank, JSON or contains NUL (command-text.ts)
-//     judge                the policy, with the directory and the session state that the command would run with
+//     judge                asks the policy, given the directory and session state the command would run with
 //     checkSyntax          refuses text that neither nacre's parser nor bash can read
-//     askFor               a person, if the policy requires it (approval.ts)
-//   -> Admitted            execution/start-command.ts takes the command out of it, once
-//   isCurrent, readmit     judge, and ask, again if the session has changed by the command's turn (start-command.ts)
+//     askFor               asks a person, if the policy requires it (approval.ts)
+//   -> Admitted            execution/start-command.ts calls use() once to get the command
+//   isCurrent, readmit     repeat the checks if the session has changed before the command's turn (start-command.ts)
 import { TERMINAL_RULE } from "../policy/rules/terminal-input.ts";
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
@@ -30,10 +30,10 @@ import { scopeOf } from "./scope.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { waysToAllow } from "./ways-to-allow.ts";
 
-/** The session that a command is for. */
+/** The session in which a command is to run. */
 export interface SessionTarget {
   readonly id: string;
-  /** The directory that the call names; undefined: the directory of the session. */
+  /** The directory that the call names. If undefined, the session's directory. */
   readonly named: string | undefined;
   /** The session, if it exists yet. */
   find(): Session | undefined;
@@ -41,7 +41,10 @@ export interface SessionTarget {
   open(): Session;
 }
 
-/** Where a command would run at one moment, and the session state that changes its meaning; null without a session. */
+/**
+ * The directory in which a command would run now, and the session state that affects its meaning (null without a
+ * session).
+ */
 export type SessionSnapshot = Pick<Turn, "directory" | "meaning">;
 
 export interface WantedCommand {
@@ -49,13 +52,13 @@ export interface WantedCommand {
   readonly background: boolean;
   /** Null for a command outside a session. */
   readonly session: SessionTarget | null;
-  /** What it does, in the words of the agent. A person sees it; an answer does not depend on it. */
+  /** The agent's own words for what the command does. A person sees them; a remembered answer ignores them. */
   readonly description?: string;
   /** Whether it gets a terminal. */
   readonly terminal?: boolean;
-  /** The directory of a command outside a session. @default that of the call */
+  /** The directory of a command outside a session. @default the directory of the call */
   readonly cwd?: string;
-  /** True if its effects go to a preview. Then no person is asked before it runs, only before a commit. */
+  /** Whether its effects go to a preview. If so, a person is asked before the commit, not before the run. */
   readonly isPreview?: boolean;
 }
 
@@ -63,14 +66,14 @@ interface Admission {
   readonly wanted: WantedCommand;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  /** The session when the command was judged. */
+  /** The session at the time the command was judged. */
   readonly snapshot: SessionSnapshot;
   /** The links that the verdict depends on. */
   readonly links: DiskLinks;
   readonly verdict: Verdict;
   /** The request that a person has approved. */
   readonly approved: ApprovalRequest | undefined;
-  /** Time that the call has waited for answers. */
+  /** How long the call has waited for answers. */
   readonly waitedMs: number;
 }
 
@@ -112,7 +115,7 @@ export class Admitted {
     admissionOf = (admitted) => admitted.#admission;
   }
 
-  /** Time that the call has waited for a person. */
+  /** How long the call has waited for a person. */
   get waitedMs(): number {
     return this.#admission.waitedMs;
   }
@@ -142,7 +145,7 @@ export class Admitted {
     return this.#admission.options;
   }
 
-  /** The command. Throws the second time: an admission is good for one start. */
+  /** Returns the command. Throws if called again: an admission is good for one start. */
   use(): string {
     if (this.#isUsed)
       throw new NacreError(
@@ -174,12 +177,12 @@ export function isCurrent(admitted: Admitted, now?: SessionSnapshot): boolean {
   return meaning === snapshot.meaning && directory === snapshot.directory && links.isCurrent();
 }
 
-/** Judges again, with the current session. An approval still counts if its request is the same. */
+/** Judges the command again, with the current session. An earlier approval still counts if the request is the same. */
 export async function readmit(admitted: Admitted): Promise<Admitted> {
   return await decide(admissionOf(admitted));
 }
 
-/** The verdict of the policy on a command that would run now. Runs nothing and asks no person. */
+/** Returns the policy's verdict on a command as if it ran now. Runs nothing and asks no person. */
 export function verdictOn(
   command: string,
   session: SessionTarget | null,
@@ -196,7 +199,7 @@ export function isCancelled(error: unknown, { signal }: ExecutionContext): boole
   return signal?.aborted === true && !(error instanceof NacreError);
 }
 
-/** The line of a dry run. */
+/** The output of a dry run. */
 export function dryRunLine({ command }: Admitted): string {
   return `[Dry Run] Would execute: ${command}`;
 }
@@ -253,7 +256,10 @@ async function decide(
   return create({ ...admission, approved: request, waitedMs });
 }
 
-/** The person who approves another finding about a terminal must know that it is one. The answer is for a terminal only. */
+/**
+ * If another finding decides the verdict, adds that the command gets a terminal: the person must know. The approval
+ * then counts only for a start with a terminal.
+ */
 function withTerminal(verdict: Verdict): Verdict {
   const { rule, reason, findings } = verdict;
   const isTerminal = findings.some((one) => one.rule === TERMINAL_RULE.id && one.liftedBy === null);

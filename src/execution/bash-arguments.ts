@@ -1,4 +1,4 @@
-// The arguments of the Bash tool, as a schema. The groups of tools that a host turned on add parameters.
+// The arguments of the Bash tool, as a schema. Tool groups that the host enables add parameters.
 import { z } from "zod";
 import { MIN_TIMEOUT_MS, TERMINAL_COLS_COUNT, TERMINAL_ROWS_COUNT } from "../support/limits.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
@@ -21,8 +21,8 @@ const TERMINAL_INPUT = {
 
 export function bashInputOf(options: ResolvedExecutionOptions) {
   let input = baseInput(options);
-  // Without their groups, the schema has no such parameters: they would cost tokens in every conversation. The type has
-  // them in every case.
+  // Without these groups, the schema omits their parameters, which would cost tokens in every conversation. The type
+  // always includes them.
   if (options.terminals) input = input.extend(TERMINAL_INPUT);
   if (options.withPreview) input = input.extend(PREVIEW_INPUT);
   return input as unknown as FullInput;

@@ -1,4 +1,4 @@
-// The description of the Bash tool for a model: what it does, what it does not, and what to use instead.
+// The description of the Bash tool for a model: what it does, what it does not do, and what to use instead.
 
 import { timingDescription } from "./call-timing.ts";
 import { sandboxDescription } from "./confinement-notes.ts";

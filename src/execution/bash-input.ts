@@ -1,10 +1,10 @@
 // The BashInput tool: types text and keys into the terminal of a background shell, and shows its screen.
 //
 //   run
-//     judgeTyped           a line for an idle shell prompt passes the admission of a command (typed-lines.ts)
-//     ShellTerminal.type   refuses text at a prompt for a secret; text first, then keys
-//     settle               until the program waits for input again, ends, or the time is over
-//     viewTerminal         the screen, without secrets (terminal-view.ts)
+//     judgeTyped           admits a line typed at an idle shell prompt like a command (typed-lines.ts)
+//     ShellTerminal.type   types the text, then the keys; refuses text at a prompt for a secret
+//     settle               waits until the program waits for input again, ends, or the time is up
+//     viewTerminal         returns the screen, without secrets (terminal-view.ts)
 import { z } from "zod";
 import { codeOf } from "../shell/outcome.ts";
 import { statusOf } from "../shell/shell-status.ts";
@@ -43,7 +43,7 @@ const INPUT = z.object({
     .describe(`Maximum wait for the program to wait for input again, ${TERMINAL_WAIT_MS} if not given`),
 });
 
-/** The arguments of a call of BashInput. */
+/** The arguments of a BashInput call. */
 export type BashInputArguments = z.input<typeof INPUT>;
 
 export interface BashInputMetadata extends TerminalMetadata, RefusalMetadata {
@@ -95,7 +95,7 @@ At a prompt for a password or another secret, text is refused: ask the user to t
       await terminal.settle(wait_ms, { since, signal: context.signal });
     } else await terminal.settle(wait_ms, { signal: context.signal });
     throwIfAborted(context.signal);
-    // Read the outcome before the screen: when the end is known, all output is on disk.
+    // Read the outcome before the screen: once the outcome is known, all output is on disk.
     const { outcome, durationMs } = shell;
     const shown = await viewTerminal(shell, context, this.#options);
     const metadata: BashInputMetadata = {

@@ -1,4 +1,4 @@
-// The BashOutput tool: the status of a background shell, and its output since the last read of this reader.
+// The BashOutput tool: returns the status of a background shell, and its output since this reader's last read.
 import { z } from "zod";
 import { firstToEnd } from "../shell/finished-shells.ts";
 import { codeOf } from "../shell/outcome.ts";
@@ -50,10 +50,10 @@ const INPUT = z.object({
   stream: z.enum(["stdout", "stderr"]).optional(),
 });
 
-/** The id that stands for the first shell that ends. */
+/** The id that means "the first shell to end". */
 const ANY = "any";
 
-/** The arguments of a call of BashOutput. */
+/** The arguments of a BashOutput call. */
 export type BashOutputArguments = z.input<typeof INPUT>;
 
 export class BashOutputTool extends BaseTool<typeof INPUT, BashOutputMetadata> {
@@ -75,7 +75,7 @@ filter shows only matching lines; the other lines count as read. While the shell
     this.#options = resolveExecutionOptions(options);
   }
 
-  /** undefined if no shell has ended in time. */
+  /** Returns undefined if no shell has ended in time. */
   async #shellOf(args: z.output<typeof INPUT>, context: ExecutionContext): Promise<ShellProcess | undefined> {
     const manager = this.#options.manager();
     if (args.bash_id !== ANY) return findShell(manager, args.bash_id, context);
@@ -105,7 +105,7 @@ filter shows only matching lines; the other lines count as read. While the shell
     // A cancelled call must not move the cursor.
     throwIfAborted(context.signal);
 
-    // Read the outcome once, and before the output: when the end is known, all output is on disk.
+    // Read the outcome once, and before the output: once the outcome is known, all output is on disk.
     const { outcome } = shell;
     const running = outcome === undefined;
     const durationMs = shell.durationMs;
@@ -152,7 +152,7 @@ async function compile(source: string, name: string): Promise<LinePattern> {
   return compilePattern(source, name);
 }
 
-/** The matched line, if the output does not show it: a prompt without a newline, or a line that the filter dropped. */
+/** The matched line, if the output does not show it: a prompt without a newline, or a line that the filter removed. */
 function matchNote(
   waited: WaitResult | undefined,
   pattern: LinePattern | undefined,

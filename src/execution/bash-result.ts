@@ -1,5 +1,4 @@
-// The result of a foreground command in a session: how it ended, its output, its leftovers, and the state of the
-// session.
+// The result of a foreground command in a session: its outcome, its output, its leftovers, and the session's state.
 
 import type { SessionResult } from "../session/session-options.ts";
 import { type Diagnosis, summaryOf } from "../shell/diagnosis.ts";
@@ -20,14 +19,14 @@ import { type OutputParts, render, sanitizerFor } from "./render.ts";
 
 export interface BashMetadata extends CommandMetadata, Partial<PreviewMetadata> {
   readonly description: string;
-  /** Whether a new bash continues with the state of the session. */
+  /** Whether the session has a new bash, which continues with the session's state. */
   readonly restarted?: boolean;
   /**
    * The directory of the next command, if this command changed it. For a refused command, the directory in which it
    * would have run.
    */
   readonly cwd?: string;
-  /** What its processes did when its time was over. */
+  /** What its processes were doing when the time was up. */
   readonly diagnosis?: Diagnosis;
 }
 
@@ -36,7 +35,7 @@ export interface ResultContext {
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
   readonly timing: CallTiming;
-  /** Of its last second, if its time was over. */
+  /** From its last second, if its time was up. */
   readonly diagnosis?: Diagnosis | undefined;
 }
 
@@ -55,21 +54,21 @@ export async function bashResult(
     ...endingMetadata(outcome),
     ...defined({ diagnosis: outcome?.kind === "timedOut" ? call.diagnosis : undefined }),
     ...(outputFile && { output_file: outputFile }),
-    // BashOutput can search the whole output by this id.
+    // BashOutput can search the whole output under this id.
     ...(truncated && { bash_id: result.asShell().id }),
-    // KillShell ends the leftovers by this id.
+    // KillShell ends the leftovers under this id.
     ...(leftoverShell && { leftovers, bash_id: leftoverShell.id }),
   };
   const ended = { command, exitCode, outcome, remarks: result.notes, leftovers, workingDir: result.cwd };
   const howToEnd = `KillShell with shell_id="${leftoverShell?.id}" ends it.`;
-  // Leftovers of a session outlive the command. Pass no command text, so that no note says that they ended.
+  // Leftovers in a session outlive the command. Pass no command text; otherwise a note would say that they ended.
   const confined = sandboxNotes({ ...ended, command: "" }, result.confinement, text);
   const why = outcome?.kind === "timedOut" ? diagnosisLine(call, "When its time was over") : [];
   const notes = [...why, ...notesOn({ ended, context, options, howToEnd }), ...promptNote(text), ...confined];
   return endedResult(outcome, { text, metadata, notes });
 }
 
-/** The call returned before the command ended; its bash became a background shell. */
+/** The result of a call that returned before its command ended. The command's bash became a background shell. */
 async function movedToBackground(
   result: SessionResult,
   shell: ShellProcess,
@@ -116,7 +115,7 @@ function common(result: SessionResult, { asked }: ResultContext) {
   };
 }
 
-/** Line numbers in bash's messages count from the start of the command, not of the session. */
+/** Makes line numbers in bash's messages count from the start of the command, not of the session. */
 function partsOf(result: SessionResult): OutputParts {
   return {
     stdout: { ...result.stdout, file: () => result.fileOf("stdout") },
@@ -129,8 +128,8 @@ function partsOf(result: SessionResult): OutputParts {
 }
 
 /**
- * bash numbers the lines of a session as one script. Counts from `firstLine`, the first line of the
- * command, instead. Lines of earlier commands, for example of a function, keep their number.
+ * bash numbers the lines of a session as if it were one script. Renumbers them so that `firstLine`, the first line of
+ * the command, becomes line 1. Lines of earlier commands, such as those in a function, keep their numbers.
  */
 export function renumberLines(stderr: string, firstLine: number): string {
   const own = (all: string, head: string, line: string) => {

@@ -1,10 +1,10 @@
 // The Bash tool of the `shells` dialect: runs one command in the session of the call, or starts it in the background
-// from there.
+// with the state of that session.
 //
 //   run
 //     admit                 checks whether the command may run (admission.ts)
 //     runAdmitted           waits for its turn and runs it in its session (start-command.ts, session/session.ts)
-//     bashResult            the result for the model (bash-result.ts)
+//     bashResult            builds the result for the model (bash-result.ts)
 import type { z } from "zod";
 import type { TerminalSize } from "../engine/meta.ts";
 import type { RunOptions } from "../session/session-options.ts";
@@ -46,26 +46,27 @@ export interface DangerousPattern {
   readonly reason: string;
 }
 
-/** The metadata of a background start: there is no end to report. */
+/** The metadata of a background start, which has no ending to report. */
 export interface BashStartMetadata
   extends Pick<BashMetadata, "command" | "description" | "containment" | "sandbox"> {
   readonly bash_id: string;
 }
 
-/** The arguments of a call of Bash. */
+/** The arguments of a Bash call. */
 export type BashArguments = z.input<BashInput>;
 
 export class BashTool extends BaseTool<BashInput, BashMetadata> {
   static readonly DEFAULT_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;
   static readonly MAX_TIMEOUT_MS = MAX_TIMEOUT_MS;
   static readonly MAX_OUTPUT_SIZE = OUTPUT_MAX_CHARS;
-  /** The rules that always deny: the id of each, and its reason for an example. */
+  /** The rules that always deny: the id of each, and the reason it gives for an example. */
   static readonly DANGEROUS_PATTERNS: readonly DangerousPattern[] = Object.freeze(
     DENY_RULES.map((rule) => Object.freeze({ ...rule })),
   );
 
   static {
-    // An assignment would not change what the policy denies, so it throws instead of seeming to work.
+    // Assigning here would not change what the policy denies. Freezing makes the assignment throw instead of seeming to
+    // work.
     Object.freeze(BashTool);
   }
 
@@ -194,12 +195,12 @@ function askedOf({ command, description = "" }: z.output<BashInput>): Asked {
   return { command, description };
 }
 
-/** Stays with the shell, if the command becomes one. */
+/** The description, which is stored with the shell if the command becomes one. */
 function descriptionOf({ description }: Asked): Partial<Pick<Asked, "description">> {
   return description === "" ? {} : { description };
 }
 
-/** The size of the terminal. Throws if the call asks for a terminal that it cannot have. */
+/** The size of the terminal. Throws if the call asks for a terminal but cannot have one. */
 function sizeOf({
   terminal = false,
   run_in_background,

@@ -1,5 +1,5 @@
 // The timeout of a foreground command, and the time after which its call returns. Over MCP the two differ: clients
-// cancel a call at about 60 seconds, so the call returns first and the command keeps its deadline.
+// cancel a call after about 60 seconds, so the call returns earlier and the command keeps its deadline.
 import type { RunOptions } from "../session/session-options.ts";
 import { APPROVED_RUN_MIN_MS } from "../support/limits.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";

@@ -1,5 +1,5 @@
-// The diagnosis of a foreground command whose time is nearly over: samples its processes in its last second, so that the
-// result can say what they did when the command was killed or moved to the background.
+// The diagnosis of a foreground command whose time is almost up: samples its processes during its last second, so that
+// the result can say what they were doing when the command was killed or moved to the background.
 import type { RunOptions } from "../session/session-options.ts";
 import { type Diagnosis, DiagnosisSampler } from "../shell/diagnosis.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
@@ -24,7 +24,7 @@ export class CommandDiagnosis {
     this.#timing = timing;
   }
 
-  /** Call this when the command starts. */
+  /** Must be called when the command starts. */
   start({ stdout, stderr, processes }: Started): void {
     const { timeoutMs = Number.POSITIVE_INFINITY, backgroundAfterMs = Number.POSITIVE_INFINITY } =
       this.#timing;
@@ -48,7 +48,7 @@ export class CommandDiagnosis {
 
   async #sample(sampler: DiagnosisSampler, lastMs: number): Promise<void> {
     const pauseMs = DIAGNOSIS_WINDOW_MS / DIAGNOSIS_SAMPLES_COUNT;
-    // Not after the end: a killed command has other processes.
+    // Stop sampling when the command has ended: after a kill, the processes are not those of the command.
     while (!this.#isStopped && monotonicMs() < lastMs) {
       await sampler.take();
       if (sampler.hasFound) this.#sampler = sampler;

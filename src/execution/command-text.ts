@@ -1,9 +1,9 @@
-// Whether a text can be a bash command at all, before the policy reads it.
+// Checks whether a text can be a bash command at all, before the policy reads it.
 import { NacreError } from "../support/errors.ts";
 import { excerpt } from "../support/excerpt.ts";
 import { checkCommand } from "../support/start-checks.ts";
 
-/** Throws for text that is not a bash command. */
+/** Throws if the text is not a bash command. */
 export function checkIsCommand(command: string): void {
   checkIsText(command);
   if (command.trim() === "")
@@ -14,11 +14,11 @@ export function checkIsCommand(command: string): void {
       'The command is JSON, not bash. Give the command itself as a plain string, for example "ls -la"; for several, join them with && or newlines.',
     );
   }
-  // Throws, and names the position of the NUL.
+  // Throws an error that names the position of the NUL.
   if (command.includes("\0")) checkCommand(command);
 }
 
-// A JavaScript program can pass anything.
+// The parameter is unknown because a JavaScript caller can pass anything.
 function checkIsText(command: unknown): void {
   if (typeof command === "string") return;
   const instead = Array.isArray(command) ? LIST_HINT : "";

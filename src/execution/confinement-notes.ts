@@ -1,4 +1,4 @@
-// The sandbox in descriptions, metadata and notes.
+// How the sandbox appears in descriptions, metadata and notes.
 import { type Confinement, describeConfinement } from "../engine/confinement.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { EndedCommand } from "./notes.ts";
@@ -23,7 +23,7 @@ export function sandboxDescription({
   return `\n\nCommands run in a sandbox. ${where}, ${net}; the user's keys and credentials cannot be read, and .git/hooks and .git/config cannot be changed. "Read-only file system" and "Permission denied" are final there: do NOT try to bypass them, say what you need.`;
 }
 
-/** Explanations of failures that the sandbox causes. */
+/** Notes that explain failures caused by the sandbox. */
 export function sandboxNotes(
   { exitCode, command }: EndedCommand,
   confinement: Confinement | undefined,

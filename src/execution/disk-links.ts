@@ -1,5 +1,5 @@
-// Reads symbolic links for the policy and remembers the answers. A command can wait in a queue, and a link that another
-// command creates in that time changes the meaning of the text.
+// Reads symbolic links for the policy and remembers the answers. While a command waits in a queue, another command can
+// create a link that changes the meaning of the first one.
 
 import { lstatSync, opendirSync } from "node:fs";
 import type { LinkReader } from "../policy/shell-model/link-reader.ts";
@@ -26,7 +26,7 @@ export class DiskLinks implements LinkReader {
     return names;
   }
 
-  /** Repeats all lookups of the other reader. Returns whether the answers are the same. */
+  /** Repeats all lookups of the other instance. Returns whether the answers are the same. */
   hasSameAnswers(other: DiskLinks): boolean {
     for (const [path, target] of other.#targets) if (this.target(path) !== target) return false;
     for (const [directory, names] of other.#names) {
@@ -45,7 +45,7 @@ export class DiskLinks implements LinkReader {
   }
 }
 
-/** Calls lstat first, because readlink throws for anything but a link, and that takes ten times as long. */
+/** Calls lstat first: readlink throws if the path is not a link, and throwing takes ten times as long. */
 function readTarget(path: string): string | null | undefined {
   try {
     const found = lstatSync(fsPath(path), { throwIfNoEntry: false });
@@ -72,7 +72,7 @@ function readNames(path: string): readonly string[] {
       directory.closeSync();
     }
   } catch {
-    // Missing, not a directory, or no permission: a pattern matches nothing there.
+    // The directory is missing, is not a directory, or cannot be read: a pattern matches nothing there.
   }
   return names.sort();
 }

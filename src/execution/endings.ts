@@ -1,6 +1,6 @@
-// Turns the end of a command into text and metadata, for both dialects, BashOutput and the CLI. No other file does
-// that. The phrase for an outcome ("killed by KillShell") is describeOutcome in shell/outcome.ts: shell/ and session/
-// use it too.
+// Turns the end of a command into text and metadata, for both dialects, BashOutput and the CLI. Only this file does
+// that. The phrase for an outcome ("killed by KillShell") comes from describeOutcome in shell/outcome.ts, because
+// shell/ and session/ use it too.
 //
 //   endedResult      the command ran: its output, and the error if it failed
 //   notRunResult     the command did not run: refused, not bash, or not started
@@ -112,9 +112,9 @@ export function statusLine(outcome: Outcome | undefined, durationMs: number): st
 }
 
 export interface NotRunOptions<M extends CommandMetadata> {
-  /** What the call asked for. */
+  /** Metadata that is known from the call. */
   readonly metadata?: Partial<M>;
-  /** Precedes every message but a refusal. */
+  /** Put before every message except a refusal. */
   readonly prefix?: string;
   readonly dialect?: Dialect;
 }

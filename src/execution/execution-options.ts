@@ -18,7 +18,7 @@ import type { EntryPoint } from "./ways-to-allow.ts";
 export type PolicyProfile = NonNullable<PolicyFacts["profile"]>;
 
 export interface ExecutionOptions {
-  /** The manager of the shells. @default the process-wide one */
+  /** Manages the shells. @default the process-wide manager */
   readonly manager?: ShellManager;
   /** The timeout of a foreground command that sets none. @default 120000 */
   readonly defaultTimeoutMs?: number;
@@ -28,23 +28,28 @@ export interface ExecutionOptions {
   readonly maxTimeoutMs?: number;
   /** Characters of output in one result. @default 30000 */
   readonly maxOutputChars?: number;
-  /** At the timeout: kill the command, or let it continue as a background shell. @default "kill" */
+  /** Whether the timeout kills the command or lets it continue as a background shell. @default "kill" */
   readonly onTimeout?: "kill" | "background";
-  /** The longest time until a call returns. Its command continues in the background until its timeout. @default none */
+  /**
+   * The longest time until a call returns. After that, its command continues in the background until its timeout.
+   * @default none
+   */
   readonly returnAfterMs?: number;
   /** Time within which a person can answer an approval request. @default 600000 */
   readonly approvalDeadlineMs?: number;
-  /** Background shells outlive the host process, until their deadline. Always true in `modes`. @default false */
+  /**
+   * Whether background shells outlive the host process, until their deadline. Always true in `modes`. @default false
+   */
   readonly durable?: boolean;
   /** A file that each session sources once, at its start. @default "none" */
   readonly profile?: string;
-  /** Keep colors, carriage returns and other control sequences in output. @default false */
+  /** Whether output keeps colors, carriage returns and other control sequences. @default false */
   readonly rawOutput?: boolean;
   /** Whether background commands can get a terminal (with: ["terminals"]). @default false */
   readonly terminals?: boolean;
-  /** Redact the values of dropped variables and well-known tokens in output. @default true */
+  /** Whether the values of dropped variables and well-known tokens are redacted in output. @default true */
   readonly redact?: boolean;
-  /** The sandbox of the manager, for tool descriptions and for the policy. @default "off" */
+  /** The sandbox profile of the manager, for tool descriptions and for the policy. @default "off" */
   readonly sandbox?: SandboxProfile;
   readonly network?: NetworkAccess;
   readonly allowUnsandboxed?: boolean;
@@ -54,13 +59,13 @@ export interface ExecutionOptions {
   readonly policyFile?: string;
   /** Rules of the host, in addition to those in files. */
   readonly rules?: readonly WrittenRule[];
-  /** Loads the policy, if several tools share it. @default made from these options */
+  /** Loads the policy. Tools that share one pass the same function. @default a loader created from these options */
   readonly loadJudging?: () => Promise<Judging>;
   /** Receives every verdict and approval. @default none */
   readonly events?: Events;
-  /** The entry point of the commands: refusals name its flags. @default "library" */
+  /** Where the commands come from. Refusals name the flags of this entry point. @default "library" */
   readonly entryPoint?: EntryPoint;
-  /** Bytes that the command of one preview may write. @default 1073741824 */
+  /** The number of bytes that the command of one preview may write. @default 1073741824 */
   readonly maxPreviewBytes?: number;
   /** Whether Bash has the parameter preview. @default false */
   readonly withPreview?: boolean;
@@ -74,7 +79,7 @@ export type ResolvedExecutionOptions = Readonly<
   >
 > & {
   readonly returnAfterMs: number | undefined;
-  /** Every call asks for the manager, because the process-wide manager can be reset between two calls. */
+  /** A function, because the process-wide manager can be reset between two calls. */
   readonly manager: () => ShellManager;
 };
 
@@ -105,7 +110,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
   };
 }
 
-/** Loads the policy once, at the first use, so that the start of a server need not wait for it. */
+/** Loads the policy at its first use and only once, so that a server need not wait for it at its start. */
 export function judgingLoader(options: ExecutionOptions): () => Promise<Judging> {
   let loading: Promise<Judging> | undefined;
   return () => {

@@ -1,5 +1,5 @@
 // Adds to a result which background shells of its scope have ended since the last result, so that a model need not
-// poll. The mark that an end is reported is written only after the result has been delivered.
+// poll. An end is marked as reported only after the result has been delivered.
 import { readRange } from "../engine/cursor.ts";
 import type { EndReport } from "../shell/finished-shells.ts";
 import { describeOutcome } from "../shell/outcome.ts";
@@ -21,16 +21,16 @@ export interface FinishedShell {
   readonly unread_lines: number;
 }
 
-/** Adds `finished` and a note for each end. Reports each end in one result only. */
+/** Adds `finished` and a note for each shell that ended. Reports each end in one result only. */
 export async function withFinished(
   result: ToolResult,
   manager: ShellManager,
   context: ExecutionContext,
 ): Promise<ToolResult> {
   const scope = scopeOf(context);
-  // A result of BashOutput or KillShell that shows the end of a shell reports it by itself.
+  // A BashOutput or KillShell result that shows the end of a shell already reports it.
   const own = reportedBy(result).flatMap((id) => manager.finished.claim(id, scope) ?? []);
-  // The result of a start does not report the end of the shell that it starts.
+  // The result that starts a shell does not report the end of that shell.
   const { bash_id } = result.metadata;
   const others = manager.finished.claimEnded(scope, typeof bash_id === "string" ? bash_id : undefined);
   const all = [...own, ...others];

@@ -1,5 +1,5 @@
-// Runs one foreground command in a separate bash: waits until fewer commands are running, starts it, and returns when
-// it has ended, its timeout has expired or the call was cancelled. The outcome of the shell says which.
+// Runs one foreground command in a separate bash. Waits until fewer commands are running, starts it, and returns when
+// it has ended, its timeout has expired or the call was cancelled. The shell's outcome says which.
 import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Admitted } from "./admission.ts";
@@ -8,7 +8,7 @@ import { sanitizerFor } from "./render.ts";
 import { startAlone, takePlace } from "./start-command.ts";
 
 export interface ForegroundOptions extends Pick<CreateShellOptions, "stdin" | "timeoutMs"> {
-  /** "merged" keeps the true order of both streams, in stdout. */
+  /** "merged" writes both streams to stdout, in their true order. */
   readonly streams: "split" | "merged";
   readonly onStart?: (shell: ShellProcess) => void;
 }
@@ -30,18 +30,18 @@ export async function runForeground(
   }
 }
 
-/** Ends the shell if the call is cancelled. */
+/** Waits until the shell ends. Ends it if the call is cancelled. */
 export async function untilShellEnd(shell: ShellProcess, signal: AbortSignal | undefined): Promise<void> {
   let ending: Promise<unknown> | undefined;
   const cancel = () => {
-    // If the kill fails, because there are no descriptors left for example, the timeout ends the command.
+    // If the kill fails, for example because no file descriptors are left, the timeout ends the command.
     ending = shell.end({ kind: "aborted", detail: "the caller" }).catch(() => {});
   };
   if (signal?.aborted) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {
     await shell.waitUntil({ exit: true });
-    // bash can end before the last process of the command.
+    // bash can end before the last process of the command does.
     await ending;
   } finally {
     signal?.removeEventListener("abort", cancel);

@@ -1,5 +1,5 @@
-// A session for a program that runs commands itself. As with the tools of a model, the policy judges each command
-// before it runs, and nacre asks a person if necessary. ShellManager.session() returns a session without the policy.
+// A session for a program that runs commands itself. The policy judges each command before it runs, and nacre asks a
+// person if necessary, as with the tools of a model. ShellManager.session() returns a session without the policy.
 
 import { resolve } from "node:path";
 import type { Session } from "../session/session.ts";
@@ -20,17 +20,17 @@ import { type RunResult, runResult } from "./run-result.ts";
 import { runAdmitted, sessionTarget, startInSession } from "./start-command.ts";
 
 export interface SessionRunOptions extends RunOptions {
-  /** The directory to run in. The session stays there afterwards. Relative to the session's directory. */
+  /** The directory to run in, relative to the session's directory. The session stays there afterwards. */
   readonly cwd?: string;
   readonly onOutput?: OutputListener;
-  /** Leaves the texts of the result empty: the caller reads the files itself. @internal */
+  /** Leaves the texts of the result empty, for a caller that reads the files itself. @internal */
   readonly omitText?: boolean;
 }
 
 export interface SessionStartOptions
   extends Omit<StartOptions, "previewDir" | "background">,
     Pick<RunOptions, "signal"> {
-  /** The directory to start in. The session stays where it is. Relative to the session's directory. */
+  /** The directory to start in, relative to the session's directory. The session's own directory does not change. */
   readonly cwd?: string;
 }
 
@@ -58,7 +58,7 @@ export class JudgedSession {
     return this.#session.scope;
   }
 
-  /** Where the next command runs. */
+  /** The directory in which the next command runs. */
   get cwd(): string {
     return this.#session.cwd;
   }
@@ -112,7 +112,10 @@ export class JudgedSession {
     return await this.#session.interrupt();
   }
 
-  /** Kills everything that the session has running. The next bash starts in the first directory, without any state. */
+  /**
+   * Kills everything that runs in the session. The next bash starts in the session's first directory, without any
+   * state.
+   */
   async restart(): Promise<KillReport> {
     return await this.#session.restart();
   }
@@ -122,7 +125,7 @@ export class JudgedSession {
     return await this.#session.close();
   }
 
-  /** A call that names a directory runs there, with the rules of that directory. */
+  /** A command with its own directory runs there, under the rules of that directory. */
   async #admit(
     command: string,
     { env, cwd, signal, ...options }: Pick<SessionRunOptions, "env" | "cwd" | "workingDir" | "signal">,
@@ -130,7 +133,7 @@ export class JudgedSession {
     terminal = false,
   ): Promise<Admitted> {
     const workingDir = cwd === undefined ? options.workingDir : resolve(this.cwd, cwd);
-    // Run there even if an earlier call named the same directory and a command has left it since.
+    // An earlier call may have named the same directory, and a command may have left it since. Change there again.
     if (cwd !== undefined) this.#session.forgetNamedDirectory();
     const context = {
       ...this.#context,

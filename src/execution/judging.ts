@@ -1,4 +1,4 @@
-// The judge of commands, and the facts it needs. This is a separate file because it imports the whole policy, which
+// Judges commands, and collects the facts for that. This is a separate file because it imports the whole policy, which
 // execution-options.ts loads only when it is first needed.
 
 import { type JudgedEffect, judgedEffects } from "../approvals/judged-effect.ts";
@@ -14,9 +14,9 @@ import type { EntryPoint } from "./ways-to-allow.ts";
 
 export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
-  /** What the command would do to which paths. Empty if the host supplies its own judge. */
+  /** The paths that the command would affect, and how. Empty if the host supplies its own judge. */
   readonly effects: (command: string, facts: PolicyFacts) => readonly ExplainedPath[];
-  /** What an answer about the command can be remembered for; null if that is not known. */
+  /** The effects for which an answer about the command can be remembered; null if they are not known. */
   readonly judgedEffects: (
     command: string,
     verdict: Verdict,
@@ -28,24 +28,24 @@ export interface Judging {
   readonly entryPoint: EntryPoint;
 }
 
-/** The facts of one judgement, with the links that it followed. */
+/** The facts for one judgment, with the links that it followed. */
 export interface JudgedFacts extends PolicyFacts {
   readonly links: DiskLinks;
 }
 
-/** The facts that may differ at the next command. */
+/** The facts that can differ for the next command. */
 export type Moment = Pick<PolicyFacts, "cwd" | "session" | "terminal">;
 
 export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rules"> {
   readonly policy?: PolicyFacts["profile"];
   readonly sandbox?: SandboxProfile;
-  /** Commands may run without the sandbox, so the policy cannot rely on it. */
+  /** Whether commands may run without the sandbox. If so, the policy cannot rely on it. */
   readonly allowUnsandboxed?: boolean;
   readonly entryPoint?: EntryPoint;
   readonly judge?: Judging["judge"];
-  /** Judges for another, non-root user, who has this home directory. @default this user */
+  /** The home directory of another, non-root user for whom commands are judged. @default this user's */
   readonly home?: string;
-  /** Only for commands that nacre itself writes. @default false */
+  /** Ignores the rule files. Only for commands that nacre itself writes. @default false */
   readonly ignoreRuleFiles?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function createJudging(options: JudgingOptions): Judging {
   const findUserPaths = rememberUserPaths();
   const verdicts = new VerdictCache(judge);
   return {
-    // The host's own judge may not be pure, so its verdicts are not cached.
+    // A judge that the host supplies may not be pure, so its verdicts are not cached.
     judge: options.judge ?? ((command, facts) => verdicts.verdict(command, facts)),
     effects: (command, facts) =>
       options.judge ? [] : explain(command, facts).commands.flatMap(({ paths }) => paths),
@@ -83,7 +83,10 @@ export function createJudging(options: JudgingOptions): Judging {
   };
 }
 
-/** Finds this user's home and state roots. Searches again only if a variable that decides them has changed. */
+/**
+ * Finds this user's home and state roots. Searches again only if an environment variable that they depend on has
+ * changed.
+ */
 function rememberUserPaths(): () => { readonly home: string; readonly stateRoots: readonly string[] } {
   let variables: string | undefined;
   let found = { home: "", stateRoots: [] as readonly string[] };

@@ -1,4 +1,4 @@
-// The KillShell tool: ends a shell and everything it started, and reports what it found.
+// The KillShell tool: ends a shell and everything it started, and reports the processes it found.
 import { z } from "zod";
 import { KILL_GRACE_MS } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
@@ -26,7 +26,7 @@ const INPUT = z.object({
   shell_id: z.string().describe("The id of the shell to end, as Bash returned it (bash_id)"),
 });
 
-/** The arguments of a call of KillShell. */
+/** The arguments of a KillShell call. */
 export type KillShellArguments = z.input<typeof INPUT>;
 
 export class KillShellTool extends BaseTool<typeof INPUT, KillShellMetadata> {
@@ -76,7 +76,7 @@ export class KillShellTool extends BaseTool<typeof INPUT, KillShellMetadata> {
   }
 }
 
-/** The note for an incomplete report. */
+/** The note for a report that is incomplete. */
 const UNVERIFIED =
   "The search for remaining processes took longer than this call can wait; it continues in the background. Call KillShell again to see its result.";
 

@@ -12,7 +12,9 @@ export interface Leftover {
   readonly command: string;
 }
 
-/** A kill report that shows the command's bash with the text of the command, not with the name of nacre's script. */
+/**
+ * A kill report in which the command's bash appears with the text of the command, not with the name of nacre's script.
+ */
 export function namedReport(report: KillReport, { command: text, started }: ShellProcess): KillReport {
   const short = text.length > EXCERPT_MAX_CHARS ? `${text.slice(0, EXCERPT_MAX_CHARS)}…` : text;
   const command = `bash -c ${shellQuote(short)}`;
@@ -29,7 +31,8 @@ export function describeProcess({ pid, command }: Leftover): string {
 export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {
   const own = shell.started.files.command;
   const isSubshell = (command: string) => command.includes(own);
-  // A subshell keeps the command line of nacre's bash. Any other new child shows it only until that child calls exec.
+  // A subshell keeps the command line of nacre's bash. Any other new child has that command line only until it calls
+  // exec.
   const found = await settleLeftovers(
     () => shell.leftovers(),
     ({ command }) => isSubshell(command),

@@ -1,5 +1,5 @@
-// A run that a program can wait for, or read while the command runs. LiveOutput follows the output of one command: it
-// knows where the output begins once the command starts, and where it ends once the command has ended. Each reader
+// A run that a program can await, or read while the command runs. LiveOutput follows the output of one command. It
+// learns where the output begins when the command starts, and where it ends when the command has ended. Each reader
 // starts from the beginning.
 import { dirname } from "node:path";
 import {
@@ -13,10 +13,12 @@ import { asAborted } from "../support/abort.ts";
 import { messageOf } from "../support/errors.ts";
 import { deferred } from "../support/timing.ts";
 
-/** A promise of the result that is also an async iterable of the output. Iterating ends with the command. */
+/** A promise of the result that is also an async iterable of the output. The iteration ends when the command ends. */
 export interface PendingRun<R> extends Promise<R>, AsyncIterable<OutputPiece> {}
 
-/** Receives each piece of output once. If it returns a promise, the next piece waits for it. */
+/**
+ * Receives each piece of output once. If it returns a promise, the next piece is delivered after that promise resolves.
+ */
 export type OutputListener = (piece: OutputPiece) => unknown;
 
 type Positions = Readonly<Record<StreamName, { readonly path: string; readonly from: number }>>;
@@ -36,17 +38,20 @@ export class LiveOutput {
     this.#listener = listener;
   }
 
-  /** A second call replaces the first, because another bash then runs the command. */
+  /** Call again if another bash runs the command instead: the new positions replace the old ones. */
   begin(positions: Positions): void {
     this.#begin = positions;
     this.#hasBegun.resolve();
-    // Wakes the readers of the replaced files.
+    // Wakes the readers that wait on the replaced files.
     this.#ended.resolve();
     this.#ended = deferred();
     this.#copying ??= this.#copy();
   }
 
-  /** Resolves when the listener has received everything. Returns what the listener threw, if it did. */
+  /**
+   * Resolves when the listener has received everything. Returns the message of the error that the listener threw, if
+   * any.
+   */
   async finish(ends: Ends | undefined): Promise<string | undefined> {
     this.#end = ends;
     this.#isOver = true;
@@ -83,7 +88,7 @@ export class LiveOutput {
   }
 }
 
-/** Runs `start` now. Both ways to use the result, waiting and iterating, report its error. */
+/** Calls `start` immediately. Both awaiting and iterating report its error. */
 export function pendingRun<R extends { readonly notes: readonly string[] }>(
   listener: OutputListener | undefined,
   start: (live: LiveOutput) => Promise<{ readonly result: R; readonly ends: Ends }>,
@@ -105,8 +110,8 @@ export function pendingRun<R extends { readonly notes: readonly string[] }>(
   };
   return Object.assign(result, {
     [Symbol.asyncIterator]: () => {
-      // The iteration reports the error. Without this catch, the promise that no caller waits for would report it as
-      // well.
+      // The iteration reports the error. Without this catch, the promise that no caller awaits would also report it, as
+      // an unhandled rejection.
       result.catch(() => {});
       return iterate();
     },

@@ -29,7 +29,7 @@ import { textOf } from "./spool-text.ts";
 import { startAlone } from "./start-command.ts";
 
 export interface ModesOptions extends ExecutionOptions {
-  /** The default directory of commands. The description shows it. */
+  /** The default working directory of commands, which the description shows. */
   readonly workingDir?: string;
 }
 
@@ -48,7 +48,7 @@ const INPUT = z.object({
     ),
 });
 
-/** The arguments of a call of bash, in the modes dialect. */
+/** The arguments of a bash call in the modes dialect. */
 export type ModesArguments = z.input<typeof INPUT>;
 
 export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
@@ -94,7 +94,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
   async #foreground(admitted: Admitted, asked: Asked): Promise<ToolResult<ModesMetadata>> {
     const { context } = admitted;
     const modeMs = asked.mode === "slow" ? MODE_SLOW_TIMEOUT_MS : MODE_DEFAULT_TIMEOUT_MS;
-    // The host can set a shorter timeout than the mode, not a longer one.
+    // The host can set a timeout that is shorter than that of the mode, but not longer.
     const timeoutMs = Math.min(modeMs, context.timeoutMs ?? modeMs);
     const shell = await runForeground(admitted, { streams: "merged", timeoutMs });
     const leftovers = await leftoversOf(shell);

@@ -46,8 +46,8 @@ function leftoverNote(leftovers: readonly Leftover[], howToEnd: string): string[
 }
 
 /**
- * The scopes that have got the note about dropped variables, per manager. A scope gets the note with its first result,
- * and again if a command that names such a variable fails.
+ * The scopes that have received the note about dropped variables, per manager. A scope receives the note with its first
+ * result, and again when a command that names such a variable fails.
  */
 const notified = new WeakMap<object, Set<string>>();
 
@@ -93,7 +93,7 @@ function namedIn<T extends { readonly name: string }>(command: string, variables
 /** Points out missing quotes, the probable cause of the failure: `cat my file.txt` if "my file.txt" exists. */
 function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] {
   if (outcome?.kind !== "exited" || outcome.code === 0) return [];
-  // This checks every sequence of words, so the command must be short.
+  // The check tries every sequence of words, so limit it to short commands.
   if (command.length > HINT_COMMAND_MAX_CHARS) return [];
   const found = barePhrases(command).find((path) =>
     existsSync(fsPath(isAbsolute(path) ? path : join(workingDir, path))),

@@ -1,4 +1,4 @@
-// The metadata of a result of BashOutput.
+// The metadata of a BashOutput result.
 
 import type { TerminalMetadata } from "./terminal-view.ts";
 
@@ -14,7 +14,7 @@ export interface BashOutputMetadata extends Partial<TerminalMetadata> {
   readonly sandbox?: string;
   /** What ended the wait. */
   readonly waited_for?: "pattern" | "port" | "file" | "exit" | "timeout";
-  /** Of a search: all matching lines, the lines that it tested, and the last line number that it reached. */
+  /** Of a search: the number of matching lines, the number of lines tested, and the last line number reached. */
   readonly matches?: number;
   readonly searched_lines?: number;
   readonly last_line?: number;

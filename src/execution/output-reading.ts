@@ -1,4 +1,4 @@
-// The search of BashOutput: numbered lines of everything that a shell has printed. Moves no cursor.
+// The search in BashOutput: returns numbered lines from everything that a shell has printed. Moves no cursor.
 import { readRange } from "../engine/cursor.ts";
 import { codeOf } from "../shell/outcome.ts";
 import type { SearchedStream, SearchOptions, SearchResult, ShownLine } from "../shell/output-search.ts";
@@ -31,7 +31,7 @@ export interface ReadingArguments {
 
 const NAMES = ["search", "context_lines", "from_line", "max_lines", "tail_lines", "stream"] as const;
 
-/** Whether the call reads all output instead of the new output. */
+/** Whether the call reads all output rather than only new output. */
 export function isReading(args: ReadingArguments): boolean {
   return NAMES.some((name) => args[name] !== undefined);
 }
@@ -55,7 +55,7 @@ export async function readLines(
   { signal }: ExecutionContext,
   options: ResolvedExecutionOptions,
 ): Promise<ToolResult<BashOutputMetadata>> {
-  // Read the outcome before the output: when the end is known, all output is on disk.
+  // Read the outcome before the output: once the outcome is known, all output is on disk.
   const { outcome, durationMs } = shell;
   const head = statusLine(outcome, durationMs);
   const found = await shell.search(args.search, searchOf(args, signal, options.maxOutputChars - head.length));
@@ -114,7 +114,7 @@ async function textOf(
     if (!follows && before && hasContext) parts.push("--");
     parts.push(`${line.stream}:${line.line}: ${isInKey ? KEY_MARK : sanitize(line.text)}`);
     isInKey = KEY_BEGIN.test(line.text) || (isInKey && !KEY_END.test(line.text));
-    // Thousands of short lines fit, and each needs a read and a redaction.
+    // Thousands of short lines can fit, and each needs a read and a redaction, so yield to the event loop between them.
     if (monotonicMs() - turnMs < SEARCH_TURN_MS) continue;
     await yieldTurn();
     turnMs = monotonicMs();
@@ -122,7 +122,7 @@ async function textOf(
   return parts.join("\n");
 }
 
-/** The lines of a private key are recognized only together with its first line. */
+/** Marks the lines of a private key, which are recognizable only together with the key's first line. */
 const KEY_BEGIN = /-----BEGIN [A-Z ]*PRIVATE KEY/;
 const KEY_END = /-----END /;
 const KEY_MARK = "[redacted:private key]";
@@ -134,7 +134,7 @@ function isAfterKeyStart({ stream, offset }: ShownLine, { outputFiles }: ShellPr
   return begin >= 0 && KEY_BEGIN.test(text.slice(begin)) && !KEY_END.test(text.slice(begin));
 }
 
-/** How to see the lines that do not fit. */
+/** Explains how to see the lines that do not fit. */
 function moreNote({ next, matches, lines }: SearchResult, { search, max_lines }: ReadingArguments): string[] {
   if (!next) return [];
   const shown = lines.filter(({ isMatch }) => isMatch).length;
@@ -143,7 +143,7 @@ function moreNote({ next, matches, lines }: SearchResult, { search, max_lines }:
   return max_lines === undefined || shown < max_lines ? [`There is more. Continue with ${rest}.`] : [];
 }
 
-/** How far a search got whose time was over. */
+/** Says how far a search got before its time was up. */
 function boundNotes({ streams }: SearchResult, { wait_ms }: Pick<WaitArguments, "wait_ms">): string[] {
   const limit = wait_ms === undefined ? "its time" : `${wait_ms}ms`;
   return streams

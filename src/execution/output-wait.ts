@@ -1,4 +1,4 @@
-// The waits of BashOutput: for a line, a port, a file, the end, or any new output.
+// The waits of BashOutput: for a line, a port, a file, the end of the shell, or any new output.
 import { describeOutcome } from "../shell/outcome.ts";
 import { checkPort } from "../shell/readiness.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -19,7 +19,7 @@ export interface WaitArguments {
   readonly wait_ms?: number | undefined;
 }
 
-/** Refuses a call that waits for two things, and a port that does not exist. */
+/** Refuses a call that waits for two things, and an invalid port. */
 export function checkWait(args: WaitArguments): void {
   const given = (["wait_for", "wait_for_port", "wait_for_file"] as const).filter(
     (name) => args[name] !== undefined,
@@ -31,7 +31,7 @@ export function checkWait(args: WaitArguments): void {
   if (args.wait_for_port !== undefined) checkPort(args.wait_for_port);
 }
 
-/** undefined if the call does not wait. */
+/** Returns undefined if the call does not wait. */
 export async function waitForOutput(
   shell: ShellProcess,
   args: WaitArguments,
@@ -40,7 +40,7 @@ export async function waitForOutput(
 ): Promise<WaitResult | undefined> {
   if (!isNamed(args) && args.wait_ms === undefined) return undefined;
   const timeoutMs = args.wait_ms ?? WAIT_DEFAULT_MS;
-  // A prompt is no whole line, so a wait for new lines would miss it.
+  // A prompt is not a complete line, so a wait for new lines would miss it.
   if (shell.terminal && !isNamed(args)) {
     await shell.terminal.settle(timeoutMs, { signal: context.signal });
     return undefined;
@@ -66,7 +66,7 @@ function conditionOf(
   const reader = readerOf(context);
   const cursors = shell.cursors(reader);
   const from = { stdout: cursors.stdout.settle(), stderr: cursors.stderr.settle() };
-  // Without a pattern or "exit", wait for any output that a read would return. Half a line does not count.
+  // Without a pattern or "exit", wait for any output that a read would return. An incomplete line does not count.
   const anything = { matches: () => hasNew(shell, reader) };
   const matcher = pattern ? { matches: (line: string) => pattern.matches(plainText(line)) } : anything;
   return { pattern: matcher, from };
@@ -86,7 +86,7 @@ const WAITED_FOR = {
   expired: "timeout",
 } as const;
 
-/** The error of a wait that cannot succeed any more. */
+/** The error for a wait that can no longer succeed. */
 export function missedWait(
   id: string,
   waited: WaitResult | undefined,
@@ -99,7 +99,7 @@ export function missedWait(
   return { error, code: missedLineCode(waited.outcome) };
 }
 
-/** A note for a wait whose time is over. */
+/** The note for a wait that timed out. */
 export function waitNote(waited: WaitResult | undefined, args: WaitArguments): string[] {
   if (waited?.kind !== "expired" || !isNamed(args)) return [];
   const what = missing(args);

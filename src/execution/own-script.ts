@@ -1,9 +1,9 @@
-// bash names its script in its messages. The script of a command outside a session is a file of nacre, which means
-// nothing to the reader. So make the messages begin like those of `bash -c`.
+// bash names its script in its messages. Outside a session, that script is a file of nacre, whose name means nothing to
+// the reader. So change the messages to begin like those of `bash -c`.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { OutputParts } from "./render.ts";
 
-/** `bash: line 1: …` instead of `/state/shells/shell_1/cmd: line 1: …`. */
+/** Returns `bash: line 1: …` for `/state/shells/shell_1/cmd: line 1: …`. */
 export function ownScriptText(text: string, { started }: ShellProcess): string {
   return text.replaceAll(`${started.files.command}: `, "bash: ");
 }

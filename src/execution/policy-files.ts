@@ -1,6 +1,6 @@
 // Reads user rules: from the file that the host names or the one in the XDG configuration directory, and from files in
-// the workspace, which can only tighten. Each file is read once, so that an agent cannot change the rules later. An
-// invalid file is an error and is never ignored.
+// the workspace, which can only make the policy stricter. Each file is read once, so that an agent cannot change the
+// rules later. An invalid file is an error; it is never ignored.
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type DocumentNode, evaluate, parse, type ValueNode } from "@humanwhocodes/momoa";
@@ -17,13 +17,13 @@ import { systemCode } from "../support/system-error.ts";
 export interface PolicySources {
   /** Replaces the file in the XDG configuration directory. */
   readonly policyFile?: string | undefined;
-  /** Rules without a file. */
+  /** Rules that the host passes directly, not in a file. */
   readonly rules?: readonly WrittenRule[] | undefined;
-  /** The home of the user whose configuration is read. @default this user */
+  /** The home directory of the user whose configuration is read. @default this user's */
   readonly home?: string | undefined;
 }
 
-/** The user's own rules as they are written, to send them to a remote end. Throws if the file is invalid. */
+/** The user's own rules in their written form, for sending to a remote end. Throws if the file is invalid. */
 export function writtenRules(policyFile?: string): readonly WrittenRule[] {
   const file = policyFile === undefined ? userConfigFile(POLICY_FILE) : resolve(policyFile);
   const set = readPolicyFile(file, "user");
@@ -69,7 +69,7 @@ export class PolicyFiles {
     throw unusable(this.own, ["There is no such file. Create it, or remove it from the settings."]);
   }
 
-  /** null if the file does not exist. */
+  /** Returns null if the file does not exist. */
   #read(file: string, source: UserRuleSet["source"]): UserRuleSet | null {
     const known = this.#files.get(file);
     if (known !== undefined) return known;
@@ -103,7 +103,7 @@ function textOf(file: string): string | null {
   try {
     const { size } = fileOnly(statSync(fsPath(file)));
     if (size > POLICY_FILE_MAX_BYTES) throw new Error(`it is larger than ${POLICY_FILE_MAX_BYTES} bytes`);
-    // Some editors write a byte order mark.
+    // Some editors write a byte order mark; JSON does not allow one.
     return readFileSync(fsPath(file), "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
     const code = systemCode(error);
@@ -112,7 +112,7 @@ function textOf(file: string): string | null {
   }
 }
 
-/** Refuses a pipe, because reading it would wait for a writer. */
+/** Refuses a pipe, because reading it would block until a writer opens it. */
 function fileOnly(stats: Stats): Stats {
   if (stats.isFile()) return stats;
   throw new Error("it is not a file");

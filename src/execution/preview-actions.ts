@@ -1,4 +1,4 @@
-// What a caller can do with a preview: the tool Preview, kit.previews and the command line use the same functions.
+// The actions on a preview. The Preview tool, kit.previews and the command line use these functions.
 import { commitPreview } from "../preview/commit.ts";
 import { diffOf } from "../preview/diff-text.ts";
 import type { PreviewRecord } from "../preview/preview-record.ts";
@@ -12,13 +12,13 @@ import type { ResolvedExecutionOptions } from "./execution-options.ts";
 export interface PreviewCall {
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  /** Only previews of this scope; undefined for all. */
+  /** Only previews of this scope are found; undefined means all. */
   readonly scope: string | undefined;
 }
 
 export interface ShownPreview {
   readonly record: PreviewRecord;
-  /** The changes that are not committed or discarded yet, at the paths of the call. */
+  /** The changes at the requested paths that are neither committed nor discarded yet. */
   readonly changes: readonly Change[];
 }
 
@@ -49,7 +49,7 @@ export async function diffPreview(
   return { record, changes, text: await diffOf(store, record, changes) };
 }
 
-/** A preview of a command that needs approval needs it now. */
+/** Commits a preview. If its command needs approval, asks for it now. */
 export async function commitAdmitted(
   id: string,
   { context, options, scope }: PreviewCall,
@@ -80,7 +80,7 @@ export function discardPreview(
   return { record, changes: store.changes(record) };
 }
 
-/** Without an id, the newest commit in the workspace of the call. */
+/** Without an id, undoes the newest commit in the workspace of the call. */
 export async function undoPreview(
   id: string | undefined,
   { context, options, scope }: PreviewCall,

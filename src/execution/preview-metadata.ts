@@ -6,12 +6,12 @@ import type { Change } from "../preview/scan-changes.ts";
 export interface PreviewMetadata {
   readonly preview_id: string;
   readonly preview_status: PreviewRecord["status"];
-  /** Relative to the workspace. A model gets the first ones. */
+  /** Relative to the workspace. A model receives only the first ones. */
   readonly created: readonly string[];
   readonly changed: readonly string[];
   readonly deleted: readonly string[];
   readonly not_captured: readonly string[];
-  /** How many changes there are, if the lists are cut. */
+  /** The number of all changes, if the lists are cut. */
   readonly changes_total?: number;
 }
 

@@ -1,4 +1,4 @@
-// kit.preview: runs one command in a preview, for a program.
+// kit.preview: runs one command in a preview, on behalf of a program.
 import { resolve } from "node:path";
 import { changedPaths } from "../preview/describe-changes.ts";
 import { NacreError } from "../support/errors.ts";
@@ -19,7 +19,7 @@ export interface PreviewResult extends RunResult {
   readonly previewId: string;
   readonly created: readonly string[];
   readonly changed: readonly string[];
-  /** A deleted directory stands for everything below it. */
+  /** A deleted directory is listed once, for everything below it. */
   readonly deleted: readonly string[];
   /** Effects that a commit would not repeat. */
   readonly notCaptured: readonly string[];

@@ -1,4 +1,4 @@
-// The result of a preview: the end of the command and its effects, for a model, a program and the command line.
+// The result of a preview: the outcome of the command and its effects, for a model, a program and the command line.
 import { changeLines, countsOf } from "../preview/describe-changes.ts";
 import type { PreviewRecord } from "../preview/preview-record.ts";
 import type { Change } from "../preview/scan-changes.ts";
@@ -14,7 +14,7 @@ import { previewMetadata } from "./preview-metadata.ts";
 import type { PreviewedCommand } from "./preview-run.ts";
 import { render } from "./render.ts";
 
-/** What the preview found, after the output of the command. `howToCommit` says what to do next. */
+/** The lines about the preview, which follow the output of the command. `howToCommit` says what to do next. */
 export function previewLines(
   record: PreviewRecord,
   changes: readonly Change[],
@@ -32,7 +32,7 @@ export function previewLines(
 export interface PreviewResultOptions {
   readonly description: string;
   readonly howToCommit: (id: string) => string;
-  /** Paths of each kind. @default all */
+  /** The number of paths listed of each kind. @default all */
   readonly maxPaths?: number;
 }
 
@@ -67,7 +67,7 @@ export async function previewResult(
   return endedResult(outcome, { text: output, metadata, notes: all });
 }
 
-/** A command that was not previewed, because the parameters contradict each other. */
+/** The result for a command that was not run, because preview and run_in_background contradict each other. */
 export function backgroundPreview(): ToolResult<BashMetadata> {
   return ToolResult.fail<BashMetadata>(
     "preview and run_in_background exclude each other: the effects of a command are known when it has ended. Leave one of them out.",

@@ -1,11 +1,12 @@
-// Runs one command in a preview: the real bash, the real files, and every change in a layer that nacre keeps.
+// Runs one command in a preview: with the real bash on the real files, but every change goes to a layer that nacre
+// keeps.
 //
 //   runPreview
-//     admit                a denied command is refused; the others run without a question
-//     PreviewStore.create  the layers of the overlay
-//     start                a separate bash in the sandbox, with the state of the session if there is one
+//     admit                refuses a denied command; runs any other without asking
+//     PreviewStore.create  creates the layers of the overlay
+//     start                starts a separate bash in the sandbox, with the session's state if there is a session
 //     SizeWatch            ends the command if it writes too much
-//     PreviewStore.conclude  what it created, changed and deleted
+//     PreviewStore.conclude  finds what it created, changed and deleted
 
 import { plantHardLinks } from "../preview/hard-links.ts";
 import type { PreviewRecord } from "../preview/preview-record.ts";
@@ -34,7 +35,7 @@ export interface PreviewedCommand {
   readonly notes: readonly string[];
 }
 
-/** `admitted` is an admission for a preview. Throws if the command could not be previewed. */
+/** `admitted` must be an admission for a preview. Throws if the command could not be previewed. */
 export async function runPreview(
   admitted: Admitted,
   { onStart, ...start }: PreviewOptions = {},
@@ -73,7 +74,7 @@ export async function runPreview(
   }
 }
 
-/** Returns the limit that the command exceeded. */
+/** Waits until the shell ends. Returns a message if the command exceeded the size limit. */
 async function untilMeasuredEnd(
   shell: ShellProcess,
   dir: string,
@@ -94,7 +95,7 @@ async function untilMeasuredEnd(
   }
 }
 
-/** Effects that leave the workspace, or that the sandbox refuses although the command could have them without it. */
+/** Effects outside the workspace, and effects that only the sandbox of the preview prevents. */
 function notCaptured({ options }: Admitted): string[] {
   const { network, readOnlyPaths } = options.manager().confiner.previewRules;
   return [

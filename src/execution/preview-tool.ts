@@ -1,4 +1,4 @@
-// The Preview tool: shows what a previewed command would change, commits it, drops it, and takes a commit back.
+// The Preview tool: shows what a previewed command would change, commits or discards it, and undoes a commit.
 import { z } from "zod";
 import { PreviewConflict } from "../preview/conflicts.ts";
 import { countsOf } from "../preview/describe-changes.ts";
@@ -44,7 +44,7 @@ export type PreviewArguments = z.input<typeof INPUT>;
 
 export interface PreviewToolMetadata extends Partial<PreviewMetadata>, RefusalMetadata {
   readonly action: PreviewArguments["action"];
-  /** Paths that have changed since, so that nothing was written. */
+  /** Paths that have changed since the preview. If there are any, nothing was written. */
   readonly conflicts?: readonly { readonly path: string; readonly what: string }[];
 }
 

@@ -8,13 +8,13 @@ import type { SpoolPart, TextSanitizer } from "./spool-text.ts";
 
 type SpoolStart = Pick<SpoolPart, "path" | "from">;
 
-/** The files that get the output of the command. */
+/** The files that receive the command's output. */
 export interface ProgressFiles {
   readonly stdout: SpoolStart;
   readonly stderr: SpoolStart;
 }
 
-/** Returns a function that stops the reports. */
+/** Starts the reports. Returns a function that stops them. */
 export function reportProgress(
   { stdout, stderr }: ProgressFiles,
   context: ExecutionContext,
@@ -32,13 +32,13 @@ export function reportProgress(
   return () => clearInterval(timer);
 }
 
-/** Sanitizes the text before cutting it, because a part of a secret is not recognized. Some secrets have many lines. */
+/** Sanitizes the text before cutting it, because a secret is not recognized in part. Some secrets span many lines. */
 function lastLines({ path, from: start }: SpoolStart, sanitize: TextSanitizer): string {
   const size = sizeOf(path);
   const from = Math.max(start, size - PROGRESS_READ_BYTES);
   const bytes = readRange(path, from, size);
   const whole = decodeUtf8(bytes.subarray(from === start ? 0 : orphanedHeadBytes(bytes)));
-  // Drop the first line, which may be cut, unless it is the only one.
+  // Drop the first line, which may be incomplete, unless it is the only one.
   const text = sanitize(from === start ? whole : whole.replace(/^[^\n]*\n(?=.)/s, ""));
   return text.replace(/\n$/, "").split("\n").slice(-PROGRESS_LINES_COUNT).join("\n");
 }

@@ -1,4 +1,5 @@
-// A note for output that ends with a question: a program that asks gets end-of-file, because commands have no stdin.
+// A note for output that ends with a question. A program that reads an answer gets end-of-file, because commands have
+// no stdin.
 import { PROMPT_TAIL_MAX_CHARS } from "../support/limits.ts";
 
 export function promptNote(text: string): string[] {
@@ -13,6 +14,6 @@ export function promptNote(text: string): string[] {
 const QUESTION =
   /(?:^|\n)[^\n]*(?:\?\s?(?:[[(][^\n\])]{1,20}[\])])?|[[(](?:y(?:es)?\/no?|n\/y)[\])]\??|\b(?:password|passphrase|username|name|choice|selection)[^\n]{0,40})[ :>]*[ :>]$|\?$/i;
 
-/** The question, then what programs print at end-of-file. */
+/** A question, followed by what programs print at end-of-file. */
 const QUESTION_THEN_END =
   /\?[^\n]{0,40}(?:\s*\n?\s*Abort(?:ed)?\.?|\s*Traceback[\s\S]*EOFError: [^\n]*|[^\n]*\bEOF\b[^\n]*)\s*$/;

@@ -1,4 +1,5 @@
-// The error for a refused command: the rule, the reason, the alternative, the directory and the part of the command.
+// The error for a refused command: the rule, the reason, the alternative, the directory, and the part of the command at
+// fault.
 import type { Span } from "../policy/shell-model/span.ts";
 import { defined } from "../support/defined.ts";
 import { type ErrorCode, NacreError, type RefusalDetails } from "../support/errors.ts";
@@ -13,7 +14,7 @@ export interface Why {
   readonly reason?: string | null;
   readonly alternative?: string | null;
   readonly span?: Span | null;
-  /** The record of the request, if a person could or can answer it. */
+  /** The id of the approval request, if a person could or can answer it. */
   readonly approval_id?: string;
 }
 
@@ -48,7 +49,7 @@ export function isRefusalCode(code: ErrorCode): boolean {
   return REFUSAL_CODES.some((one) => one === code);
 }
 
-/** For a judge of the host that returns no rule. */
+/** Used if the host's own judge returns no rule. */
 export const UNNAMED_RULE = "unnamed";
 
 export function refusalMetadata(error: unknown): RefusalMetadata {

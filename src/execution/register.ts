@@ -8,18 +8,18 @@ import { KillShellTool } from "./kill-shell.ts";
 import { BashModesTool, type ModesOptions } from "./modes.ts";
 import { PreviewTool } from "./preview-tool.ts";
 
-/** Bash, BashOutput and KillShell, and with `terminals` BashInput. */
+/** Registers Bash, BashOutput and KillShell, and also BashInput with the option `terminals`. */
 export function registerExecutionTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {
   registry.registerMany([new BashTool(options), new BashOutputTool(options), new KillShellTool(options)]);
   if (options.terminals) registry.register(new BashInputTool(options));
 }
 
-/** Preview. Bash takes the parameter preview if its options say so (`withPreview`). */
+/** Registers Preview. Bash has the parameter preview only with the option `withPreview`. */
 export function registerPreviewTool(registry: ToolRegistry, options: ExecutionOptions = {}): void {
   registry.register(new PreviewTool(options));
 }
 
-/** The only tool of the `modes` dialect: bash. */
+/** Registers bash, the only tool of the `modes` dialect. */
 export function registerModesTool(registry: ToolRegistry, options: ModesOptions = {}): void {
   registry.register(new BashModesTool(options));
 }

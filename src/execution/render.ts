@@ -40,7 +40,7 @@ export async function render(
   if (isWhole(ends) && sizeOfEnds(ends) <= limitChars)
     return { text: ends.head + ends.tail, truncated: false, outputFile: undefined, skipped };
 
-  // Ask for the files only now, when the text names them, because they may have to be created.
+  // Ask for the files only here, where the text names them: asking may create them.
   const [first, second] = [stdout, stderr].filter((part) => part.to > part.from).map((part) => fileOf(part));
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
   const { text, truncated } = truncateEnds(ends, {
@@ -52,7 +52,7 @@ export async function render(
   return { text, truncated, outputFile: truncated ? first : undefined, skipped };
 }
 
-/** Removes control sequences and redacts secrets, as the options say. Every text for a model passes through it. */
+/** Removes control sequences and redacts secrets, depending on the options. All text for a model passes through it. */
 export function sanitizerFor({ rawOutput, redact: hide, manager }: ResolvedExecutionOptions): TextSanitizer {
   const values = manager().environment.droppedValues;
   return (text) => {
@@ -63,7 +63,7 @@ export function sanitizerFor({ rawOutput, redact: hide, manager }: ResolvedExecu
 
 const STDERR_LINE = "[stderr]\n";
 
-/** Joins the two streams. Of a large stream, only the start and the end are known. */
+/** Joins the two streams. For a large stream, only the start and the end have been read. */
 function joinEnds(out: TextEnds, err: TextEnds): TextEnds {
   if (isEmpty(err)) return out;
   const before = isWhole(out) ? out.head + out.tail : out.tail;

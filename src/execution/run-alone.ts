@@ -1,4 +1,4 @@
-// Runs one command in a separate bash, for a program: kit.run and kit.sh.
+// Runs one command in a separate bash, on behalf of a program: kit.run and kit.sh.
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { checkOptions } from "../support/option-checks.ts";
@@ -13,7 +13,7 @@ import { ownScriptText } from "./own-script.ts";
 import { type RunResult, runResult } from "./run-result.ts";
 
 export interface RunCommandOptions {
-  /** The directory to run in. @default the toolkit's workingDir; a relative path starts there */
+  /** The directory to run in. A relative path is resolved against the toolkit's workingDir. @default that workingDir */
   readonly cwd?: string;
   /** Variables for this command only. */
   readonly env?: Readonly<Record<string, string>>;
@@ -25,9 +25,9 @@ export interface RunCommandOptions {
   readonly signal?: AbortSignal;
   /** Receives the output while the command runs. */
   readonly onOutput?: OutputListener;
-  /** Called when the command starts, with the place of its output. @internal */
+  /** Called when the command starts, with the location of its output. @internal */
   readonly onStart?: (parts: RunResult["parts"]) => void;
-  /** Leaves the texts of the result empty: the caller reads the files itself. @internal */
+  /** Leaves the texts of the result empty, for a caller that reads the files itself. @internal */
   readonly omitText?: boolean;
 }
 
@@ -74,7 +74,7 @@ export function runAlone(
   return pendingRun(options?.onOutput, start, options?.signal);
 }
 
-/** The timeout of a run: its own, else the default of the toolkit; none for Infinity. */
+/** The timeout of a run: its own, or else the toolkit's default; undefined for Infinity. */
 export function timeoutOf(
   { timeoutMs }: Pick<RunCommandOptions, "timeoutMs">,
   { defaultTimeoutMs, defaultDeadline }: ResolvedExecutionOptions,

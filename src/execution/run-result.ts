@@ -1,4 +1,4 @@
-// The result of a run for a program: plain data, so that it can be printed, stored and sent.
+// The result of a run for a program: plain data that can be printed, stored and sent.
 import type { Outcome } from "../shell/outcome.ts";
 import type { OutputPart } from "../shell/output-part.ts";
 import { joinStreams, readWhole } from "../shell/output-text.ts";
@@ -9,11 +9,11 @@ export interface RunResult {
   readonly command: string;
   /** Whether the command exited with code 0. */
   readonly ok: boolean;
-  /** null if it is not known, or if the command still runs in the background. */
+  /** null if the exit code is not known, or if the command still runs in the background. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** stdout, then a line `[stderr]` and stderr, if there is any. */
+  /** stdout; if stderr is not empty, followed by a line `[stderr]` and stderr. */
   readonly output: string;
   readonly durationMs: number;
   /** How it ended; undefined if it still runs in the background. */
@@ -63,7 +63,7 @@ export function runResult(facts: Facts, texts: ResultTexts = {}): RunResult {
   };
 }
 
-/** The text of a part; only its end if the whole does not fit into one string. */
+/** The text of a part, or only its end if the whole does not fit into one string. */
 function textOfPart({ path, from, to }: OutputPart, name: string): { text: string; note: string[] } {
   const start = Math.max(from, to - ALL_OUTPUT_MAX_BYTES);
   const note = `${name} has ${to - from} bytes; this is the end of it. All of it is in ${path}, from byte ${from}.`;

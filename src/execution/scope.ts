@@ -1,4 +1,4 @@
-// The scope of a call, which decides the shells it sees, and its reader, which decides the position in their output.
+// The scope of a call, which decides which shells it sees, and its reader, which decides its position in their output.
 
 import { sweptError } from "../shell/output-search.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -12,12 +12,12 @@ export function scopeOf(context: ExecutionContext): string {
   return context.scope ?? "default";
 }
 
-/** The agents of one scope read the same shells, each from its own position. */
+/** Agents of one scope see the same shells, but each has its own position in the output. */
 export function readerOf(context: ExecutionContext): string {
   return context.agentId ?? "";
 }
 
-/** The shell with this id. Throws an error that lists the existing ones. */
+/** The shell with this id. If there is none, throws an error that lists the existing shells. */
 export function findShell(manager: ShellManager, id: string, context: ExecutionContext): ShellProcess {
   const scope = scopeOf(context);
   const shell = manager.getShell(id, { scope });

@@ -1,5 +1,5 @@
-// A part of an output file as text for a model. Reads only both ends of a large part and counts the rest, so that no
-// output is too large to show.
+// A part of an output file, as text for a model. Of a large part, reads only the start and the end and counts the rest,
+// so that output of any size can be shown.
 
 import { readRange } from "../engine/cursor.ts";
 import {
@@ -29,9 +29,9 @@ export interface SpoolPart {
   /** Bytes [from, to). */
   readonly from: number;
   readonly to: number;
-  /** A file with this part only, to show to a reader. @default path */
+  /** Returns a file that contains only this part, to show to a reader. @default path */
   readonly file?: () => string;
-  /** Changes the text before it is sanitized. */
+  /** Applied to the text before it is sanitized. */
   readonly first?: (text: string) => string;
 }
 
@@ -61,12 +61,12 @@ export async function textOf(part: SpoolPart, sanitizing: TextSanitizer, limitCh
   return { head, middle, tail };
 }
 
-/** The file to show to a reader of this part. */
+/** The file to name to a reader of this part. */
 export function fileOf({ path, file }: SpoolPart): string {
   return file?.() ?? path;
 }
 
-/** The matching lines, and the number of the others. Yields between two chunks. */
+/** The matching lines, and the number of the other lines. Yields to the event loop between chunks. */
 export async function filteredTextOf(
   part: SpoolPart,
   sanitize: TextSanitizer,
@@ -81,7 +81,7 @@ export async function filteredTextOf(
     const last = at + SCAN_PIECE_BYTES >= part.to;
     const bytes = readRange(part.path, at, Math.min(part.to, at + SCAN_PIECE_BYTES));
     const text = rest + decoder.push(bytes) + (last ? decoder.end() : "");
-    // A very long line must neither be kept in memory as a whole nor be searched again for every chunk.
+    // Do not keep a very long line in memory as a whole, or search it again for every chunk.
     const complete = last || (text.length > FILTER_LINE_MAX_CHARS && !text.includes("\n"));
     const end = complete ? text.length : beforeOpenKey(text, text.lastIndexOf("\n") + 1);
     rest = text.slice(end);
@@ -93,7 +93,9 @@ export async function filteredTextOf(
   return { ends: kept.ends(), skipped };
 }
 
-/** A private key has many lines and is recognized only as a whole: hold back a key whose end is not read yet. */
+/**
+ * A private key has many lines and is recognized only as a whole, so hold back a key whose end has not been read yet.
+ */
 export function beforeOpenKey(text: string, end: number): number {
   const begin = text.lastIndexOf("-----BEGIN ", end);
   const isOpen = begin > text.lastIndexOf("-----END ", end) && end - begin < REDACT_HOLD_MAX_CHARS;
@@ -108,7 +110,7 @@ function wholeMaxBytes(limitChars: number): number {
 const NOTHING: TextSize = { characters: 0, lines: 0 };
 const NO_TEXT: TextEnds = { head: "", middle: NOTHING, tail: "" };
 
-/** Keeps the ends of the added text and counts the rest. */
+/** Keeps the start and the end of the added text and counts the rest. */
 class BoundedText {
   readonly #keepChars: number;
   #head = "";

@@ -1,5 +1,5 @@
-// The session of a call, and the start of admitted commands: in a session, in the background from a session, or each in
-// a separate bash. Each start takes its command out of an Admitted. No other module above shell/ starts commands.
+// Finds the session of a call, and starts admitted commands: in a session, in the background from a session, or in a
+// separate bash. Every start gets its command from an Admitted. No other module above shell/ starts commands.
 
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
@@ -13,16 +13,16 @@ import { type Admitted, isCurrent, readmit, type SessionSnapshot, type SessionTa
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { scopeOf } from "./scope.ts";
 
-/** The options that an admission has decided. */
+/** The options that the admission fixes. */
 type Decided = "command" | "workingDir" | "env" | "scope" | "session";
 
-// Per process, not per tool: two tools of one scope share the machine.
+// One semaphore per process, not per tool: two tools of one scope share the machine.
 const foreground = new KeyedSemaphore(FOREGROUND_PER_SCOPE_MAX_COUNT);
 
 /**
- * Runs the command in its session: waits for the commands before it in the session, then until fewer foreground
- * commands of its scope are running. Commands that ran meanwhile may have changed the session, and the command may now
- * be harmful. So the policy judges it again after each wait if anything changed.
+ * Runs the command in its session. First waits for the commands before it in the session, then until fewer foreground
+ * commands of its scope are running. Commands that ran meanwhile may have changed the session, so that the command has
+ * become harmful. So the policy judges it again after each wait if anything has changed.
  */
 export async function runAdmitted(
   admitted: Admitted,
@@ -73,7 +73,7 @@ export async function startAlone(
   });
 }
 
-/** The session of a call. `named` is the directory that the call names. */
+/** The session in which a call runs. `named` is the directory that the call names. */
 export function sessionTarget(
   context: ExecutionContext,
   options: ResolvedExecutionOptions,
@@ -105,7 +105,7 @@ export async function takePlace({ context }: Admitted): Promise<SemaphoreLease> 
   });
 }
 
-/** This admission if nothing has changed, otherwise a new one. */
+/** Returns this admission if nothing has changed, otherwise a new one. */
 async function whenCurrent(admitted: Admitted, now?: SessionSnapshot): Promise<Admitted> {
   if (isCurrent(admitted, now)) return admitted;
   let current = await readmit(admitted);
@@ -131,7 +131,7 @@ function agentOf({ agentId }: ExecutionContext): Pick<RunOptions, "agent"> {
   return agentId === undefined ? {} : { agent: agentId };
 }
 
-/** A terminal needs an approval of its own, so the approval of the same command without one does not count. */
+/** A terminal needs its own approval: an approval of the same command without a terminal does not count. */
 function checkTerminal({ terminal }: Admitted, wanted = false): void {
   if (wanted === terminal) return;
   throw new NacreError("internal", "The command was not admitted for a start with a terminal.");

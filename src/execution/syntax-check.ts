@@ -1,10 +1,13 @@
-// Asks bash about a text that nacre's parser cannot read. `bash -n` reads a script and runs nothing.
+// Lets bash check a text that nacre's parser cannot read. `bash -n` reads a script and runs nothing.
 import { randomUUID } from "node:crypto";
 import { NacreError } from "../support/errors.ts";
 import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 
-/** bash cannot read the text. Nothing was run; the result has bash's message as output and exit code 2. */
+/**
+ * The error if bash cannot read the text. Nothing was run. The result has bash's message as its output, and exit code
+ * 2.
+ */
 export class BashSyntaxError extends NacreError {
   static readonly EXIT_CODE = 2;
   static readonly NOTE = "bash cannot read the command: nothing was run.";
@@ -22,8 +25,9 @@ export async function checkSyntax(
   { workingDir, scope }: { readonly workingDir: string; readonly scope: string },
   options: ResolvedExecutionOptions,
 ): Promise<void> {
-  // The text is a here-document with a delimiter that no text can contain by accident. extglob is on because the
-  // session or an earlier line may have set it: bash -n does not run shopt, and would reject a text that bash can read.
+  // The text is a here-document with a delimiter that no text contains by accident. extglob is on because the session
+  // or an earlier line may have set it. `bash -n` does not run shopt, so it would reject text that the session's bash
+  // can read.
   const end = `end-${randomUUID()}`;
   const manager = options.manager();
   const shell = await manager.createShell({

@@ -1,5 +1,5 @@
-// The output that is new to a reader, as ranges of the output files. Takes it synchronously, so that two concurrent
-// reads never get the same line.
+// The output that is new to a reader, as ranges of the output files. The cursors move synchronously, so that two
+// concurrent reads never return the same line.
 
 import { type Cursor, readRange, sizeOf } from "../engine/cursor.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -9,7 +9,7 @@ import type { SpoolPart } from "./spool-text.ts";
 
 const NEWLINE = 0x0a;
 
-/** Takes everything up to the last whole line while the shell runs, and the rest after it has ended. */
+/** While the shell runs, takes everything up to the end of the last complete line; after its end, everything. */
 export function takeNew(shell: ShellProcess, reader: string, running: boolean): OutputParts {
   const { stdout, stderr } = shell.cursors(reader);
   const files = shell.outputFiles;

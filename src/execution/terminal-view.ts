@@ -1,5 +1,5 @@
-// The screen of a terminal as a model reads it: plain rows without secrets, with a mark at rows that changed since the
-// last look of the same reader.
+// The screen of a terminal as a model reads it: plain rows without secrets. Rows that changed since the same reader's
+// last look are marked.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { CursorPosition, ScreenRow } from "../terminal/screen.ts";
 import type { TerminalView } from "../terminal/shell-terminal.ts";
@@ -13,11 +13,11 @@ import type { TextSanitizer } from "./spool-text.ts";
 export interface TerminalMetadata {
   /** The rows of the screen, without escape sequences. */
   readonly screen: readonly string[];
-  /** Counts from 1. */
+  /** Row and column count from 1. */
   readonly cursor: CursorPosition;
-  /** What the program waits for: a line, a key, a secret; "maybe" if that is not known, "no" if it does not wait. */
+  /** What the program waits for: a line, a key or a secret; "maybe" if that is not known, "no" if it is not waiting. */
   readonly waiting: Waiting;
-  /** The numbers of the rows, from 1, that differ from the last result. */
+  /** The numbers, from 1, of the rows that differ from this reader's last result. */
   readonly changed_rows: readonly number[];
 }
 
@@ -26,14 +26,14 @@ export interface ShownTerminal {
   readonly notes: readonly string[];
   /** The screen as text. */
   readonly text: string;
-  /** The same after new output, if that does not fit the screen. */
+  /** The new output followed by the screen, if the output does not fit on the screen. */
   withOutput(output: string, isFiltered: boolean): string;
 }
 
-/** The rows that each reader has seen last. */
+/** The rows that each reader saw last. */
 const seen = new WeakMap<ShellProcess, Map<string, readonly string[]>>();
 
-/** A terminal's codes are drawn, never shown, even to a caller that wants raw output. */
+/** Control codes are interpreted to draw the screen. Never shows them, even to a caller that wants raw output. */
 export function withoutCodes(options: ResolvedExecutionOptions): ResolvedExecutionOptions {
   return { ...options, rawOutput: false };
 }
@@ -88,7 +88,7 @@ function screenText(
   return `${head}\n${rows.join("\n")}\n[waiting: ${waiting}; the program ${WAITING_WORDS[waiting]}]`;
 }
 
-/** A secret can continue in the next row, so rows of one line are searched together. */
+/** Searches the rows of one line together, because a secret can continue in the next row. */
 export function rowsWithoutSecrets(
   rows: readonly ScreenRow[],
   cols: number,

@@ -1,7 +1,7 @@
 // Remembers the verdicts on recent commands, because agents repeat commands and a judgment takes longer than most
-// builtins. The policy is pure: its verdict depends on the text, the facts and the answers about links, and on nothing
-// else. So an earlier verdict is returned only if the text and all facts are equal, and every link that the policy asked
-// about has the same answer on the disk now.
+// builtins. The policy is pure: its verdict depends only on the text, the facts and the answers about links. So an
+// earlier verdict is reused only if the text and all facts are equal, and every link that the policy asked about still
+// has the same target.
 import { isDeepStrictEqual } from "node:util";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
 import { VERDICT_CACHE_COMMAND_MAX_CHARS, VERDICT_CACHE_MAX_COUNT } from "../support/limits.ts";
@@ -25,10 +25,10 @@ export class VerdictCache {
     this.#judge = judge;
   }
 
-  /** Also records every link that the verdict depends on in the links of the facts. */
+  /** Returns the verdict, and records every link that it depends on in `all.links`. */
   verdict(command: string, all: PolicyFacts): Verdict {
     const { links, ...facts } = all;
-    // Only DiskLinks can repeat its lookups.
+    // Only DiskLinks can repeat its lookups, so other links are not cached.
     if (!(links instanceof DiskLinks) || command.length > VERDICT_CACHE_COMMAND_MAX_CHARS)
       return this.#judge(command, all);
     const known = this.#judgments.get(command);

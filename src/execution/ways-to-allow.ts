@@ -1,10 +1,10 @@
-// The settings that would allow a refused command where no person can be asked, in the terms of its entry point. No
-// other file names such a flag or setting. Each setting is tried on the policy before it is named.
+// The settings that would allow a refused command when no person can be asked, in the terms of its entry point. No
+// other file names such a flag or setting. Each setting is tested against the policy before it is suggested.
 import { EFFECT_KINDS } from "../policy/programs/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
 import type { PolicyFacts, Profile, Verdict } from "../policy/verdict.ts";
 
-/** Where commands come from, which decides how a setting is named. */
+/** Where commands come from. Decides how a setting is named. */
 export type EntryPoint = "library" | "cli" | "mcp";
 
 interface Judging {
@@ -13,7 +13,7 @@ interface Judging {
   readonly policyFiles: { readonly own: string };
 }
 
-/** One sentence that begins with "To allow it". */
+/** Returns one sentence that begins with "To allow it". */
 export function waysToAllow(command: string, verdict: Verdict, facts: PolicyFacts, judging: Judging): string {
   const allows = (changed: Partial<PolicyFacts>) =>
     judging.judge(command, { ...facts, ...changed }).verdict === "allow";
@@ -41,7 +41,7 @@ const SETTINGS: Readonly<
   },
 };
 
-/** A change of the user rules: a new rule, or a change of the rule that asked. */
+/** Suggests a change to the user rules: a new rule, or a change to the rule that asked. */
 function byRule(
   { findings }: Verdict,
   facts: PolicyFacts,
@@ -60,7 +60,7 @@ function fileOfRule(id: string, sets: readonly UserRuleSet[]): string {
   return sets.find(({ rules }) => rules.some((rule) => rule.id === id))?.file ?? "the option rules";
 }
 
-/** The broadest rules that lift these: one for any program, and one for any effect. */
+/** The broadest rules that lift these rules: one for any program, and one for any effect. */
 function lifting(lifts: readonly string[]): UserRuleSet {
   const rule: UserRule = {
     id: "any-program",

@@ -1,4 +1,4 @@
-// From findings to one verdict: applies the profile and user rules. The strictest remaining finding decides.
+// Combines findings into one verdict. Applies the profile and user rules; the strictest remaining finding decides.
 
 import type { JudgedCommand } from "./facts.ts";
 import { ruleMatches } from "./rule-matches.ts";
@@ -37,7 +37,7 @@ export function decide(
   };
 }
 
-/** Leaves out allow rules of the workspace, which may only make the policy stricter. */
+/** Leaves out the allow rules of a workspace, because workspace rules may only make the policy stricter. */
 function rulesOf({ rules = [] }: PolicyFacts): readonly UserRule[] {
   return rules.flatMap(({ source, rules: list }) =>
     source === "user" ? list : list.filter(({ verdict }) => verdict !== "allow"),
@@ -67,12 +67,12 @@ function liftedBy(
   rules: readonly UserRule[],
   { profile }: PolicyFacts,
 ): string | null {
-  // A deny rule of the user applies in every profile.
+  // A user-written deny rule applies in every profile.
   if (rules.some(({ id, verdict }) => id === finding.rule && verdict === "deny")) return null;
   if (profile === "off") return "profile off";
   for (const rule of rules) {
     if (rule.verdict !== "allow") continue;
-    // An allow rule lifts a `deny` only if it names that rule's id.
+    // An allow rule lifts a `deny` only if it lists the id of the rule that denies.
     if (finding.verdict === "deny" && !rule.lifts.includes(finding.rule)) continue;
     if (rule.lifts.length > 0 && !rule.lifts.includes(finding.rule)) continue;
     const { command } = finding;

@@ -27,12 +27,12 @@ const OUTSIDE: ReadonlySet<PathClass> = new Set<PathClass>([
 
 /** Terminals, cameras and processors: using them is harmless. */
 const USED_DEVICES = /^\/dev\/(tty|cu\.|serial|video|dri|snd|kvm|nvidia|input|bus|net\/tun|fuse)/;
-/** Trees of the machine that the operating system itself does not need. */
+/** Directories of the machine that the operating system itself does not need. */
 const MACHINE_TREES = /^\/(opt|srv|mnt|media|run|snap|nix)\//;
 
 /**
- * Whether the policy must ask before an unknown argument names this path. `how` is one of MAY_WRITE. `isNamed` is false for
- * the target of a link: a link in the workspace may lead to data of the user outside.
+ * Whether the policy must ask if an argument that it does not understand names this path. `how` is one of MAY_WRITE.
+ * `isNamed` is false for the target of a link, because links in a workspace often lead to user data outside it.
  */
 export function isPathAtRisk({ class: kind, path }: ResolvedPath, how: string, isNamed: boolean): boolean {
   if (kind === "device" && USED_DEVICES.test(path)) return false;

@@ -1,4 +1,4 @@
-// A small cache for answers that depend on a program's name alone: a long script asks for the same names repeatedly.
+// A small cache for results that depend only on a program's name: a long script uses the same names repeatedly.
 
 import { POLICY_PROGRAMS_MAX_COUNT } from "../support/limits.ts";
 

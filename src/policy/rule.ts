@@ -1,5 +1,5 @@
-// The shape of a built-in rule. To add one, put it into its family in rules/, with examples that match and examples that
-// do not. One test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
+// The shape of a built-in rule. To add one, put it into its family in rules/, with examples that match and examples
+// that do not. One test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
 
 import type { Effect, JudgedCommand } from "./facts.ts";
 import type { PathClass } from "./paths/path-class.ts";
@@ -43,7 +43,7 @@ export interface CommandRule extends RuleBase {
   readonly check: Check;
 }
 
-/** Turns a sign, which the walk has found, into a finding. */
+/** Turns a sign that the walk found into a finding. */
 export interface SignRule extends RuleBase {
   readonly sign: SignKind;
   readonly reason: (detail: string) => string;
@@ -56,7 +56,7 @@ interface EffectPattern {
   readonly classes: readonly PathClass[];
   /** A further condition. */
   readonly when?: (effect: Effect, command: JudgedCommand) => boolean;
-  /** The reason, with `{path}` and `{program}` to fill in. */
+  /** The reason, with the placeholders `{path}` and `{program}`. */
   readonly reason: string;
 }
 

@@ -1,5 +1,5 @@
-// The shape of a rule file. nacre checks files against it, and `npm run fix` generates the JSON schema for editors from it
-// (policy-rules.schema.json).
+// The shape of a rule file. nacre checks files against it, and `npm run fix` generates the JSON schema for editors from
+// it (policy-rules.schema.json).
 
 import { z } from "zod";
 import { PATH_CLASSES } from "./paths/path-class.ts";
@@ -80,7 +80,7 @@ export function ruleFileSchema(): ReturnType<typeof fileSchema> {
 }
 
 /**
- * For editors, and for tools that check a file before nacre does. Marked as pure: otherwise the program would build it at
- * every start, although it never uses it.
+ * The JSON schema, for editors and for tools that check a file before nacre does. Marked as pure: otherwise the bundled
+ * program would build the schema at every start without using it.
  */
 export const RULES_SCHEMA = /* @__PURE__ */ z.toJSONSchema(/* @__PURE__ */ ruleFileSchema(), { io: "input" });

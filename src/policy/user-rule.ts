@@ -24,7 +24,9 @@ export interface UserRule {
   readonly misses: readonly string[];
 }
 
-/** One file of rules. A file in the workspace cannot allow anything: otherwise the agent could allow its own commands. */
+/**
+ * One file of rules. A file in the workspace cannot allow anything: otherwise the agent could allow its own commands.
+ */
 export interface UserRuleSet {
   readonly source: "user" | "workspace";
   /** The path of the file. */

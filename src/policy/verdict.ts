@@ -22,12 +22,12 @@ export interface PolicyFacts {
   readonly isRoot?: boolean;
   /** @default "standard" */
   readonly profile?: Profile;
-  /** Whether a sandbox is enforced around the command. */
+  /** Whether the command runs in an enforced sandbox. */
   readonly sandboxed?: boolean;
   /** Whether the command gets a terminal, into which more commands can be typed later. */
   readonly terminal?: boolean;
   readonly rules?: readonly UserRuleSet[];
-  /** Further files that rules are read from: changing them needs approval. */
+  /** Further files that rules are read from. A command that changes one needs approval. */
   readonly policyFiles?: readonly string[];
   /** The changes that earlier commands made in the bash of the session. @default no changes */
   readonly session?: SessionFacts;

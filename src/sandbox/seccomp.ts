@@ -1,6 +1,6 @@
 // Builds the system call filter for sandboxed commands on x86-64, as a classic BPF program. It closes what mounts and
-// namespaces leave open: unix sockets work through read-only mounts, io_uring bypasses this filter, and the calls in
-// DENIED can change mounts, access the kernel or change the machine.
+// namespaces leave open: unix sockets would work through read-only mounts, io_uring would bypass this filter, and the
+// calls in DENIED could change mounts, access the kernel or change the machine.
 //
 // A call of another architecture kills the process, and a denied call returns EPERM. Every other call is allowed. Jumps
 // are relative and reach 255 instructions. The tests run the program with every call number.

@@ -14,8 +14,8 @@ export function abortReason(signal: AbortSignal | undefined): unknown {
 }
 
 /**
- * The error of a command that its caller canceled before it started: `aborted`, with the caller's reason as its cause.
- * Every other error stays as it is.
+ * Returns the error for a command that its caller canceled before it started: `aborted`, with the caller's reason as
+ * its cause. Returns any other error unchanged.
  */
 export function asAborted(error: unknown, signal: AbortSignal | undefined): unknown {
   if (!signal?.aborted) return error;

@@ -33,11 +33,11 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export interface RefusalDetails {
   readonly rule: string;
   readonly reason: string;
-  /** Empty if the rule has none. */
+  /** Empty if the rule suggests none. */
   readonly alternative: string;
   /** The directory in which the command would have run. */
   readonly cwd: string;
-  /** The part of the command that the rule is about, in UTF-16 offsets; null if it is about none. */
+  /** The part of the command that the rule is about, in UTF-16 offsets; null for the whole command. */
   readonly span: { readonly start: number; readonly end: number } | null;
   /** The request that a person can still answer, or could have answered: `nacre approve ID`. */
   readonly approval_id?: string;
@@ -62,7 +62,7 @@ export class NacreError extends Error implements Partial<RefusalDetails> {
     this.code = code;
   }
 
-  /** The message is not enumerable, so JSON.stringify would leave it out. The cause can hold anything; it stays out. */
+  /** The message is not enumerable, so JSON.stringify would leave it out. Omits the cause, which can be anything. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, cause: _, ...data } = this;
     return { name, code, message, ...data };

@@ -1,5 +1,5 @@
-// Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not keep it
-// alive: nacre unreferences them, so that an idle program can exit.
+// Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not: nacre
+// calls unref() on them, so that an idle program can exit.
 import { TIMER_MAX_MS } from "./limits.ts";
 import { DISPOSE } from "./realms.ts";
 
@@ -10,7 +10,7 @@ export interface EventLoopHold extends Disposable {
   readonly release: () => void;
 }
 
-/** Holds the event loop until released. All holders share a timer, because every command of a session takes a hold. */
+/** Holds the event loop until released. Cheap, because all holders share one timer: every session command needs it. */
 export function holdEventLoop(): EventLoopHold {
   timer ??= setInterval(() => {}, TIMER_MAX_MS);
   if (holders++ === 0) timer.ref();

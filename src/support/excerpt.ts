@@ -22,12 +22,12 @@ export function excerpt(value: unknown): string {
 
 /** Text in quotes, with control and invisible characters escaped. If it is cut, its length follows. */
 export function quotedExcerpt(text: string): string {
-  // JSON escapes only the control characters of ASCII. A terminal also obeys those above.
+  // JSON escapes only ASCII control characters, but a terminal also obeys control characters above ASCII.
   const quoted = printable(JSON.stringify(text.slice(0, EXCERPT_MAX_CHARS)));
   return text.length <= EXCERPT_MAX_CHARS ? quoted : `${quoted}… (${text.length} characters)`;
 }
 
-/** The first items, separated by commas, and the number of the others. */
+/** The first items, separated by commas, and how many more there are. */
 export function listed(
   items: readonly string[],
   total = items.length,

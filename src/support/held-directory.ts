@@ -70,7 +70,7 @@ export class HeldDirectory {
   }
 }
 
-/** The path of an open file, as the kernel knows it. */
+/** The path of an open file, according to the kernel. */
 export function pathOfDescriptor(fd: number): string {
   return linkTarget(`/proc/self/fd/${fd}`);
 }

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { attempt } from "./attempt.ts";
 
-/** Like bash, falls back to `/` if neither HOME nor the user database has one: a uid in a container can be unknown. */
+/** Falls back to `/`, like bash, if neither HOME nor the user database names one, as for some uids in containers. */
 export function homeDirectory(ask: () => string = homedir): string {
   return attempt(ask) ?? "/";
 }

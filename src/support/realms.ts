@@ -1,4 +1,4 @@
-// Type checks that work across realms. `instanceof` knows the classes of one realm only. A test runner such as Jest
+// Type checks that work across realms. `instanceof` recognizes only the classes of one realm. A test runner such as Jest
 // runs each file in its own realm (node:vm). There, errors of node:fs come from outside the realm, and a caller's
 // RegExp or promise comes from inside. nacre's own classes have the same problem if a process loads two copies of the
 // package. No function here throws. This file imports no Node module, because policy/ uses it.

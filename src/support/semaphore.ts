@@ -1,5 +1,5 @@
-// Limits how many holders run at a time. The others wait in the order in which they came. A session runs one command at
-// a time with a semaphore, and each scope has a semaphore for its foreground commands.
+// Limits how many holders run at a time. The others wait in order of arrival. A session uses a semaphore to run one
+// command at a time, and each scope has a semaphore for its foreground commands.
 import { abortReason } from "./abort.ts";
 import { DISPOSE } from "./realms.ts";
 

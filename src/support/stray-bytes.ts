@@ -1,5 +1,5 @@
-// Stray bytes: bytes that are not UTF-8, as text. The text of such a byte is the lone surrogate U+DC00 + byte, which
-// does not occur in UTF-8 text. Pure and without Node modules, because the policy also reads such text.
+// Represents stray bytes, which are not UTF-8, as text. The text of such a byte is the lone surrogate U+DC00 + byte,
+// which does not occur in UTF-8 text. Pure and without Node modules, because the policy also reads such text.
 
 /** One UTF-8 character outside ASCII, or a stray byte. Each character of the input is one byte (latin1). */
 const CHARACTER =

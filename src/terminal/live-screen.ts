@@ -1,5 +1,5 @@
-// Draws the output of a terminal: reads the spool from where it stopped, and feeds the screen. The same bytes and the same
-// sizes give the same screen, so every host can draw it, even after the end of the shell.
+// Draws the output of a terminal: reads new output from the spool and feeds it to the screen. The same bytes and the same
+// sizes produce the same screen, so every host can draw it, even after the end of the shell.
 import { readRange, sizeOf } from "../engine/cursor.ts";
 import type { TerminalSize } from "../engine/meta.ts";
 import type { ShellFiles } from "../engine/state-dir.ts";
@@ -38,7 +38,7 @@ export class LiveScreen {
     return this.#isPartial;
   }
 
-  /** The screen with everything that is in the spool now. Calls wait for each other. */
+  /** The screen with everything that is in the spool now. Calls run one after another. */
   async current(): Promise<Screen> {
     const drawn = this.#drawing.then(() => this.#draw());
     this.#drawing = drawn.catch(() => {});

@@ -1,6 +1,6 @@
-// Removes from a program's output what would make a person's terminal answer, or change more than its screen: queries of
-// the cursor, of colors and of the terminal's kind, the clipboard, and window operations. The owner of the shell has
-// answered the queries already: a second answer would look like typed text.
+// Removes sequences from a program's output that would make a person's terminal send an answer or change more than its
+// screen: queries of the cursor, colors and terminal type, clipboard access, and window operations. The owner of the
+// shell has already answered the queries: a second answer would look like typed text.
 import { TERMINAL_SEQUENCE_MAX_BYTES } from "../support/limits.ts";
 
 const ESC = 0x1b;

@@ -1,4 +1,4 @@
-// The terminal of one shell: types, draws the screen, and knows what the program waits for.
+// The terminal of one shell: types, draws the screen, and reports what the program waits for.
 //
 //   write, press -> encode (key-codes.ts) -> typeBytes (input-pipe.ts) -> script -> the program
 //   view         <- LiveScreen (live-screen.ts) <- spool <- script <- the program
@@ -119,8 +119,8 @@ export class ShellTerminal {
   }
 
   /**
-   * Types the text, then the keys. `secret`: a person types; otherwise a prompt for a secret refuses text. Calls wait for
-   * each other, so that two inputs do not mix.
+   * Types the text, then the keys. With `secret`, a person types; otherwise text for a secret prompt is refused. Calls
+   * run one after another, so that two inputs do not mix.
    */
   async type(input: TerminalInput, { secret = false } = {}): Promise<void> {
     using _hold = holdEventLoop();
@@ -208,7 +208,7 @@ export class ShellTerminal {
     }
   }
 
-  /** Changes the size, and tells the program. */
+  /** Changes the size and notifies the program. */
   async resize(wanted: Partial<TerminalSize>): Promise<void> {
     const size = terminalSizeOf(wanted);
     const { started } = this.#options;
@@ -233,7 +233,7 @@ export class ShellTerminal {
     this.#screen.answerFrom(from === "start" ? 0 : sizeOf(files.stdout));
     if (this.#timer) return;
     const draw = () => void this.#follow();
-    // Neither keeps this process alive.
+    // Neither the timer nor the watcher keeps this process alive.
     this.#timer = setInterval(draw, WATCH_FALLBACK_MS).unref();
     try {
       this.#watcher = watch(files.dir, { persistent: false }, draw);
@@ -243,7 +243,7 @@ export class ShellTerminal {
     }
   }
 
-  /** Draws until there is no new output. Changes during a draw cause one more draw, not one each. */
+  /** Draws until there is no new output. All changes during one draw cause a single further draw. */
   async #follow(): Promise<void> {
     this.#hasChanged = true;
     if (this.#isFollowing) return;

@@ -54,7 +54,7 @@ function foregroundOf(
   const isInFront = ({ terminal, group, hasEnded }: ForegroundProcess) =>
     terminal === leader.terminal && group === leader.foreground && !hasEnded;
   const processes = descendants.filter(isInFront);
-  // A process whose parent has ended is no descendant any more.
+  // A process whose parent has ended is no longer a descendant.
   const found = processes.length > 0 ? processes : everyProcess().filter(isInFront);
   const isRelayIdle = readStat(leader.parent)?.state === "S";
   return { device: leader.terminal, leader: leader.pid, maker: leader.parent, isRelayIdle, processes: found };
@@ -147,7 +147,7 @@ function everyProcess(): ForegroundProcess[] {
 /** /dev/tty, which stands for the controlling terminal of the process that opens it. */
 const DEV_TTY = (5 << 8) | 0;
 
-/** The number of the character device that a descriptor leads to. In a sandbox, its path means another device. */
+/** The number of the character device that a descriptor leads to. In a sandbox, its path can name another device. */
 function deviceOf(pid: number, fd: number): number | undefined {
   const stat = attempt(() => statSync(`/proc/${pid}/fd/${fd}`));
   return stat?.isCharacterDevice() ? stat.rdev : undefined;

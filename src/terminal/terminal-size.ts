@@ -1,5 +1,5 @@
-// The size of a terminal: its check, and its file. The file `sizes` of a shell lists every later size with the position
-// in the output at which it began, so that another host draws the same screen from the same bytes.
+// Checks and stores the size of a terminal. The file `sizes` of a shell lists every later size with the position in the
+// output at which it took effect, so that another host draws the same screen from the same bytes.
 import { appendFileSync, readFileSync } from "node:fs";
 import { isTerminalSize, type TerminalSize } from "../engine/meta.ts";
 import { attempt } from "../support/attempt.ts";
@@ -12,7 +12,7 @@ import {
 } from "../support/limits.ts";
 
 export interface SizeChange extends TerminalSize {
-  /** The number of bytes of output before it. */
+  /** The number of bytes of output before the change. */
   readonly at: number;
 }
 

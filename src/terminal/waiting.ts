@@ -1,5 +1,5 @@
-// What the program in a terminal waits for. The kernel knows: which process is blocked on the terminal, and whether the
-// terminal collects lines and shows what is typed.
+// What the program in a terminal waits for. The kernel shows which process is blocked on the terminal, and whether the
+// terminal collects lines and echoes what is typed.
 
 import type { StartedShell } from "../engine/started-shell.ts";
 import { readTerminalSettings, type TerminalSettings } from "../engine/terminal-settings.ts";
@@ -29,7 +29,7 @@ export interface WaitingState {
 
 type Found = Pick<WaitingState, "waiting" | "reader">;
 
-/** Programs that make a terminal for another program and take no keys for themselves. */
+/** Programs that make a terminal for another program and use no keys themselves. */
 const RELAYS: ReadonlySet<string> = new Set(["script", "su", "sudo", "runuser"]);
 
 export class WaitingProbe {
@@ -58,7 +58,7 @@ export class WaitingProbe {
       if (inner.reader) return inner;
     }
     if (inside.length === 0) return outer;
-    // An editor or a multiplexer takes keys for itself while its inner terminal is busy. A relay only passes them on.
+    // An editor or a multiplexer uses keys itself while its inner terminal is busy. A relay only passes them on.
     return RELAYS.has(reader.name)
       ? { waiting: "no", reader: undefined }
       : { waiting: "maybe", reader: { ...reader, isSure: false } };

@@ -1,4 +1,4 @@
-// Truncation of the `modes` dialect: of an output over 128 KiB, 4 KiB of each end remain, with `[snip]` between them.
+// Truncation of the `modes` dialect: keeps 4 KiB of each end of an output over 128 KiB, with `[snip]` between them.
 // Sizes are bytes of UTF-8. A cut never splits a character.
 import { SNIP_KEEP_BYTES, SNIP_OVER_BYTES } from "../support/limits.ts";
 import { incompleteTailBytes, orphanedHeadBytes } from "./decode.ts";

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { judge } from "../../src/policy/judge.ts";
 import { RULES } from "../../src/policy/rules.ts";
 
-/** What each rule that denies says about the first example that it decides about. */
+/** For each deny rule, its message for the first example that it decides. */
 function patterns(): string {
   const entries = RULES.filter(({ verdict }) => verdict === "deny").map(({ id, matches }) => {
     const facts = { home: "/home/dev", cwd: "/home/dev/proj" };
     const findings = [
       ...matches.flatMap((example) => judge(example, facts).findings),
-      // A rule that no example in the usual directory can show.
+      // No example in the usual directory triggers this rule.
       ...judge("rm -rf /srv/team", { ...facts, cwd: "/srv/team/proj" }).findings,
     ];
     const reason = findings.find(({ rule }) => rule === id)?.reason;

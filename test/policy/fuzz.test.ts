@@ -21,7 +21,9 @@ const own = ["deny", "ask", "allow"].flatMap((name) =>
 );
 const commands = [...new Set([...examples, ...own, ...labelled])];
 const denied = commands.filter((command) => judge(command, dev).verdict === "deny");
-/** Without quotes, substitutions or here-documents a blank is a blank and a letter may be quoted. */
+/**
+ * Commands without quotes, substitutions or here-documents: every blank separates words, and any letter can be quoted.
+ */
 const plain = denied.filter((command) => /^[\w\s/.*~=:;&|>-]+$/.test(command) && !/\n/.test(command));
 
 describe("fuzzed commands", () => {
@@ -61,7 +63,7 @@ describe("fuzzed commands", () => {
   });
 
   it("a denied command stays stopped after changing its quotes", () => {
-    // A word after these two that is quoted is no option and no keyword any more.
+    // After these two words, a quoted word is no longer an option or a keyword.
     const words = plain.filter(
       (command) => /^[a-z][\w./ -]*$/.test(command) && !/^(coproc|time)\b/.test(command),
     );

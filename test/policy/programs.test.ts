@@ -10,7 +10,7 @@ const repeated = (names: readonly string[]): readonly string[] =>
   names.filter((name, i) => names.indexOf(name) !== i);
 const records = FAMILIES.flatMap(({ programs }) => Object.entries(programs));
 
-/** The options of a table, short ones letter by letter. */
+/** The options of a table, with each short option as one letter. */
 function optionsIn({ values = "", writes = "", runs = "", starts = "", code = "" }: OptionTable) {
   const lists = [values, writes, runs, starts, code].filter((list) => list !== "");
   return lists.flatMap(namesIn).flatMap((name) => (name.startsWith("-") ? [...name.slice(1)] : [name]));

@@ -12,7 +12,7 @@ import { printJson, remark } from "../print.ts";
 export interface UiFlags {
   readonly port?: number;
   readonly control?: boolean;
-  /** The remote machines to show; undefined: those of the settings. */
+  /** URLs of the remote machines to show. @default none */
   readonly remotes?: readonly string[];
   /** False with --no-open. */
   readonly open?: boolean;

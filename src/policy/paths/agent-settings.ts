@@ -1,11 +1,11 @@
-// The settings of nacre and other agents that decide what runs without approval: permissions, approval modes, tool
-// servers. A command that writes one of these changes the policy for later commands.
+// Settings of nacre and other agents that decide what runs without approval: permissions, approval modes, tool servers.
+// A command that writes to one of these files changes the policy for later commands.
 //
 // Settings with credentials (~/.claude.json) are listed in support/credential-paths.ts and have the class `secret`.
 
 import { PathIndex } from "./path-index.ts";
 
-/** Below a home directory. A directory stands for everything in it. */
+/** Paths below a home directory. An entry that is a directory covers everything in it. */
 const HOME_SETTINGS = [
   ".local/state/nacre",
   ".claude/settings.json",
@@ -30,7 +30,7 @@ const HOME_SETTINGS = [
   ".aider.conf.yml",
 ];
 
-/** Below the workspace. */
+/** Paths below the workspace. */
 const WORKSPACE_SETTINGS = [
   ".mcp.json",
   ".claude/settings.json",

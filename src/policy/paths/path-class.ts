@@ -10,9 +10,9 @@ import { couldBe, couldStartWith, equals, startsWith } from "./path-parts.ts";
 export const PATH_CLASSES = [
   /** The root of the file system. */
   "root",
-  /** A home directory, or all of them. */
+  /** A home directory, or a directory that contains home directories. */
   "home",
-  /** A directory that holds the workspace and more. */
+  /** A directory that contains the workspace. */
   "above-workspace",
   /** Files that the machine needs to boot and to log users in. */
   "system",
@@ -24,7 +24,7 @@ export const PATH_CLASSES = [
   "device",
   /** /dev/null and the like. */
   "harmless-device",
-  /** The /dev/tcp and /dev/udp of bash. */
+  /** bash's /dev/tcp and /dev/udp. */
   "network",
   /** Keys and credentials. */
   "secret",
@@ -99,7 +99,7 @@ function homeClass(parts: readonly string[], { homeParts, workspaceParts }: Base
   return sensitiveClass(parts.slice(depth));
 }
 
-/** The number of parts of another user's home, 0 if the path is in none. */
+/** The number of path parts in another user's home directory; 0 if the path is not in one. */
 function foreignHomeDepth([first = "", second]: readonly string[]): number {
   if (couldBe(first, "root")) return 1;
   if (!couldBe(first, "home") && !couldBe(first, "Users")) return 0;
@@ -116,7 +116,7 @@ function sensitiveClass(below: readonly string[]): PathClass | null {
 
 function isSettings(below: readonly string[], settings: PathIndex): boolean {
   const [first = ""] = below;
-  // A pattern counts only if it names dot files: `rm *.json` does not target an agent's settings.
+  // A pattern counts only if it starts with a dot: `rm *.json` does not target an agent's settings.
   return (first.startsWith(".") || !hasGlob(first)) && settings.couldContain(below);
 }
 

@@ -5,7 +5,7 @@ import { couldStartWith } from "./path-parts.ts";
 
 type Parts = readonly string[];
 
-/** Indexed by the first part: most paths of a command match none of these and need no further comparison. */
+/** Indexed by the first part: most paths match no entry there and need no further comparison. */
 export class PathIndex {
   readonly #all: readonly Parts[];
   readonly #byFirstPart = new Map<string, Parts[]>();
@@ -18,7 +18,7 @@ export class PathIndex {
     }
   }
 
-  /** Whether a path may be one of the list, or below one of the list. */
+  /** Whether a path may be in the list, or below a path in the list. */
   couldContain(parts: Parts): boolean {
     const [first = ""] = parts;
     const candidates = hasGlob(first) ? this.#all : this.#byFirstPart.get(first);

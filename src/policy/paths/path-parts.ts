@@ -1,4 +1,4 @@
-// Comparison of paths part by part.
+// Compares paths part by part.
 
 import { couldMatch } from "../shell-model/glob.ts";
 import { hasGlob, isUnresolved } from "../shell-model/marks.ts";
@@ -17,7 +17,7 @@ export function couldStartWith(parts: readonly string[], head: readonly string[]
   return head.every((name, i) => couldBe(parts[i] ?? "", name));
 }
 
-/** The same for one part. */
+/** Like couldStartWith, for a single part. */
 export function couldBe(part: string, name: string): boolean {
   if (part === name) return true;
   if (!hasGlob(part) || isUnresolved(part)) return false;

@@ -1,5 +1,5 @@
-// Resolves an evaluated word against a directory, by its text alone, and classifies the path. links.ts adds the targets of
-// symbolic links.
+// Resolves an evaluated word against a directory and classifies the path. This file uses only the text of the path;
+// links.ts adds the targets of symbolic links.
 
 import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "../shell-model/marks.ts";
 import type { PolicyFacts } from "../verdict.ts";
@@ -70,7 +70,7 @@ export function locate(text: string, cwd: string, where: Where): ResolvedPath {
   return { path: asPath(parts), class: classOf(parts, where), contents: false, spread: false };
 }
 
-/** Whether it contains keys or credentials, of a user or of the machine. */
+/** Whether the path holds keys or credentials of a user or of the machine. */
 export function holdsCredentials({ class: kind, path }: ResolvedPath): boolean {
   return kind === "secret" || isMachineCredential(path);
 }
@@ -111,10 +111,13 @@ function normalise(raw: readonly string[]): readonly string[] | null {
   return unwrapped(parts);
 }
 
-/** Names of the current process below /proc; `$$` is an unknown number. */
+/** Names of the current process below /proc. SOMETHING stands for `$$`, whose value is unknown. */
 const OWN_PROCESS: ReadonlySet<string> = new Set(["self", "thread-self", SOMETHING]);
 
-/** Replaces other names of the same path: `/proc/self/root/etc` is `/etc`, `/proc/self/fd/3` is `/dev/fd/3`, `/private/tmp` of macOS is `/tmp`. */
+/**
+ * Replaces other names of the same path: `/proc/self/root/etc` is `/etc`, `/proc/self/fd/3` is `/dev/fd/3`,
+ * `/private/tmp` of macOS is `/tmp`.
+ */
 function unwrapped(parts: readonly string[]): readonly string[] {
   if (parts[0] === "proc" && parts[2] === "root" && parts[1] !== "sys") return unwrapped(parts.slice(3));
   if (parts[0] === "proc" && parts[2] === "fd" && OWN_PROCESS.has(parts[1] ?? ""))

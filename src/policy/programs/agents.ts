@@ -1,11 +1,11 @@
-// Agents, and the options with which they act without asking their user. nacre itself is one of them.
+// Agents, and the options that let them act without asking their user. nacre itself is one of these agents.
 
 import type { Agent, Program, ProgramFamily } from "./program-record.ts";
 import type { OptionTable } from "./read-options.ts";
 
 const ANY = /(?:)/;
 const ON = /^(?!(0|false|no|off)?$)/i;
-/** Subcommands that register a program which the agent starts later. */
+/** Subcommands that change which tool servers the agent starts later. */
 const SERVERS = /^mcp (add|add-json|add-from-\S+|remove|enable)( |$)/;
 
 const GEMINI: Agent = {

@@ -13,7 +13,7 @@ const TAR: OptionTable = {
 };
 const BSDTAR: OptionTable = { values: "-fCIFTXbgHKLNV file directory exclude" };
 
-/** Replaces each file by its compressed form. */
+/** A program that replaces each file with its compressed form. */
 const PACKER: Program = {
   options: { values: "-S suffix" },
   effects: (options) =>
@@ -96,7 +96,7 @@ function inDirectory(directory: Field, target: Field): Field {
   return target.text.startsWith("/") ? target : { ...target, text: `${directory.text}/${target.text}` };
 }
 
-/** `tar xf` is `tar -xf`. */
+/** Treats `tar xf` like `tar -xf`. */
 function unpacked(args: readonly Field[], table: OptionTable): readonly RawEffect[] {
   const [first] = args;
   const bundled =

@@ -7,7 +7,7 @@ import { type Options, type OptionTable, valuesOf } from "./read-options.ts";
 import { runLanguage } from "./runs/interpreter-code.ts";
 import { shellEscapes } from "./runs/shell-escapes.ts";
 
-/** Its arguments may also be code in its own language. */
+/** For a program whose arguments may also be code in its own language. */
 const alsoCode =
   (escapes: RunsCommand): RunsCommand =>
   (command, around, runner, table) => {

@@ -8,7 +8,10 @@ export interface RawEffect {
   readonly kind: EffectKind;
   readonly target: Field;
   readonly recursive?: boolean;
-  /** A detail for rules: "truncate", "setuid", "extract". With "replace", a link itself is affected, not its target. */
+  /**
+   * A detail for rules: "truncate", "setuid", "extract". With "replace", the effect is on a link itself, not on its
+   * target.
+   */
   readonly how?: string;
 }
 

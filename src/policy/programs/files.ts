@@ -147,7 +147,7 @@ export const files: ProgramFamily = {
 
 const inFirst = (cwds: readonly string[], text: string): string => changeDirectory(text, cwds[0] ?? UNKNOWN);
 
-/** Records the fifos that mkfifo creates: their reader gets data from another program. */
+/** Records the FIFOs that mkfifo creates. A command that reads one gets its data from another program. */
 function leavesPipes({ operands }: Options, { cwds }: EffectiveCommand, scope: Scope): void {
   for (const { text } of operands) scope.files.set(inFirst(cwds, text), flowOf(null));
 }
@@ -160,7 +160,7 @@ function transferred(options: Options) {
   return { sources, target };
 }
 
-/** The written paths. The policy does not know whether the target is a directory; if so, each source goes into it. */
+/** The paths that may be written: the target itself and, in case it is a directory, each source's name inside it. */
 function placed(
   sources: readonly Field[],
   target: Field | undefined,
@@ -174,7 +174,7 @@ function placed(
   return [...effectsOn([target], "write", { recursive, how }), ...effectsOn(inside, "write", { how })];
 }
 
-/** A hard link is a second name of the file, so a later write to the link writes to the file. */
+/** A hard link is a second name for the file, so a later write to the link writes to the file. */
 function hardLinked(sources: readonly Field[]): readonly RawEffect[] {
   return sources.flatMap((source) => [
     ...effectsOn([source], "read"),

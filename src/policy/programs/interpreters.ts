@@ -10,7 +10,7 @@ import { runShell, runSource } from "./runs/shell-scripts.ts";
 
 const runsCode = (options: OptionTable): Program => ({ options, runs: runInterpreter });
 
-/** JavaScript runtimes. nacre/ judges the scripts and packages that they start by name. */
+/** JavaScript runtimes. The code in nacre/ judges the scripts and packages that they start. */
 export const RUNTIME_OPTIONS: OptionTable = {
   values: "-rC require import env-file loader config conditions",
   code: "-ep eval print",

@@ -1,5 +1,5 @@
-// The record of a program: everything the policy knows about it. The other files in this folder define the records, grouped
-// by family. facts.ts, run-program.ts, printed-output.ts and the rules use them, so each fact is written once.
+// The record of a program: everything the policy knows about it. The other files in this folder define the records,
+// grouped by family. facts.ts, run-program.ts, printed-output.ts and the rules use them, so each fact is written once.
 
 import type { Where } from "../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Runner } from "../shell-model/command.ts";
@@ -15,16 +15,16 @@ export interface Program {
   readonly effects?: (options: Options, command: EffectiveCommand) => readonly RawEffect[];
   /** Whether it prints or passes on the content of every file in its arguments. */
   readonly reads?: boolean;
-  /** It runs the program that its operands name. */
+  /** Set if it runs a program that its operands name. */
   readonly wraps?: Wrapper;
   /** Walks the other commands that it runs. Returns null if these do not determine its output. */
   readonly runs?: RunsCommand;
   readonly prints?: Prints;
-  /** It sends data to another host. */
+  /** Set if it sends data to another host. */
   readonly sends?: Sends;
-  /** Records the files that it creates, for later commands of the same text. */
+  /** Records the files that it creates, for later commands in the same text. */
   readonly leaves?: (options: Options, command: EffectiveCommand, scope: Scope) => void;
-  /** For an agent, which runs commands under its own rules. */
+  /** Set for an agent, which runs commands under its own rules. */
   readonly agent?: Agent;
   readonly isShell?: boolean;
   /** Whether a version may follow its name: `python3.12`. */
@@ -44,15 +44,15 @@ export interface Wrapper {
   readonly skip?: number;
   /** Whether `NAME=value` may precede the inner program. */
   readonly assigns?: boolean;
-  /** Flags with which it only prints something. */
+  /** Flags that make it only print something. */
   readonly asks?: string;
   /** Options that name the directory of the inner program. */
   readonly directory?: string;
   /** Options whose value is shell text. */
   readonly text?: string;
-  /** Set if a shell runs the rest: joined by spaces, or each argument as a separate text. */
+  /** Set if a shell runs the remaining arguments: joined by spaces, or each as a text of its own. */
   readonly joins?: "blanks" | "lines";
-  /** The inner command follows only these operands: `uv run`, `ip netns exec`. */
+  /** Subcommands that an inner command follows: `uv run`, `ip netns exec`. Other subcommands run none. */
   readonly verb?: readonly string[];
   /** An operand that may precede the inner argv. */
   readonly may?: RegExp;
@@ -74,15 +74,17 @@ export interface Prints {
 export interface Sends {
   /** Whether this call sends local data that is not a secret. */
   readonly uploads?: (options: Options, command: EffectiveCommand) => boolean;
-  /** Matches the arguments before a key that authenticates the connection: the program uses the key and does not send it. */
+  /**
+   * Matches the arguments before a key that authenticates the connection. The program uses the key but does not send it.
+   */
   readonly identity?: RegExp;
   /** Matches arguments that connect a shell to the other host. */
   readonly givesShell?: RegExp;
 }
 
-/** The options with which an agent acts without asking its user. */
+/** The options that let an agent act without asking its user. */
 export interface Agent {
-  /** Flags with their dashes. A single letter also counts in a cluster of short options. */
+  /** Flags with their dashes. A single letter also matches inside a cluster of short options. */
   readonly flags?: readonly string[];
   /** Options, and the values that skip approvals. */
   readonly values?: Readonly<Record<string, RegExp>>;
@@ -97,8 +99,9 @@ export interface Agent {
 /** Programs of one kind. */
 export interface ProgramFamily {
   /**
-   * Well-known programs. The policy does not take them for unknown wrappers, and the profile `cautious` does not ask about
-   * them. If such a program has no record, it has no effect that the policy tracks.
+   * Well-known programs. The policy does not treat them as possible wrappers, and the profile `cautious` does not ask
+   * about them. In the arguments of one without a record, only system files, credentials and similar paths are
+   * protected.
    */
   readonly familiar: string;
   /** Records by name. Several names with the same record are separated by spaces. */

@@ -45,7 +45,7 @@ export const programNamed = remembered((name): Program => {
   return versioned?.isVersioned ? versioned : UNKNOWN_PROGRAM;
 });
 
-/** Whether the program is well known, so it is not taken for an unknown wrapper. */
+/** Whether the program is well known. The policy treats any other program as a possible wrapper. */
 export function isKnownProgram(name: string): boolean {
   return name === "" || FAMILIAR.has(name) || /^(python|pip|node|ruby|perl|php|lua)[\d.]+$/.test(name);
 }

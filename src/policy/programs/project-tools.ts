@@ -1,4 +1,4 @@
-// Development tools that need no record: they read and write the project, and no rule is about them.
+// Development tools that need no record: they read and write the project, and no rule covers them.
 
 import type { ProgramFamily } from "./program-record.ts";
 

@@ -3,8 +3,9 @@
 import type { Field } from "../shell-model/command.ts";
 
 /**
- * The options of a program. Each list contains names without dashes, separated by spaces. A word that starts with a dash
- * contains several short options: `"-oT output"` stands for -o, -T and --output. An option that is in no list is a flag.
+ * The options of a program. Each list contains names without dashes, separated by spaces. A word that starts with a
+ * dash contains several short options: `"-oT output"` stands for -o, -T and --output. An option that is in no list is a
+ * flag.
  */
 export interface OptionTable {
   /** The value is not written, run or evaluated. */
@@ -31,7 +32,7 @@ export interface Options {
 
 const NO_OPTIONS: OptionTable = {};
 
-/** @param stops "at-operand" if options end at the first operand, as those of a wrapper do. */
+/** @param stops "at-operand" if options end at the first operand, as they do for a wrapper. */
 export function readOptions(
   args: readonly Field[],
   table: OptionTable = NO_OPTIONS,
@@ -113,7 +114,7 @@ class OptionReader {
       const arg = this.#args[this.#at];
       if (!arg) break;
       if (arg.text === "--" || (this.#stopsAtOperand && !isOption(arg.text))) {
-        // A loop, because spreading this many arguments could overflow the stack.
+        // Use a loop: spreading this many arguments could overflow the stack.
         for (const operand of this.#args.slice(arg.text === "--" ? this.#at + 1 : this.#at))
           this.#operands.push(operand);
         break;

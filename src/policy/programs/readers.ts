@@ -1,9 +1,11 @@
-// Harmless programs: those that only read the paths in their arguments, and those whose paths are on another machine or in a
-// container. Any other program may write to an argument that its record does not explain.
+// Harmless programs: those that only read the paths in their arguments, and those whose paths are on another machine or
+// in a container. Any other program may write to an argument that its record does not explain.
 
 const namesIn = (list: string): readonly string[] => list.trim().split(/\s+/);
 
-/** They read, list, compare or display files. Their output options are in their record, or have a usual name. */
+/**
+ * Programs that read, list, compare or display files. Their output options are in their record, or have a common name.
+ */
 const READERS = `
 ls dir vdir exa eza lsd stat file du df dust duf tree cat tac head tail wc nl od hexdump hd strings cut comm join paste
 tsort cmp diff diff3 colordiff difft delta vimdiff md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum
@@ -30,7 +32,7 @@ ldconfig update-alternatives dtrace bpftrace lsinitramfs cpuid numactl taskset g
 pytest tox nox  xsel wl-paste  valgrind kcachegrind
 `;
 
-/** Their paths are in a container, a cluster, a cloud, a database or a repository on another host. */
+/** Programs whose paths are in a container, a cluster, a cloud, a database or a repository on another host. */
 const ELSEWHERE = `
 docker podman nerdctl docker-compose podman-compose buildah ctr crictl kubectl oc k helm helmfile kustomize k9s stern
 aws awslocal gcloud gsutil bq az oci doctl linode-cli hcloud scw ibmcloud heroku fly flyctl vercel netlify railway render
@@ -56,10 +58,10 @@ export function isElsewhere(name: string): boolean {
   return ELSEWHERE_NAMES.has(name);
 }
 
-/** Usual names of output options, in any program. */
+/** Common names of output options, in any program. */
 export const OUTPUT_OPTION =
   /^(o|out|outfile|out-?file|outdir|out-?dir|output|output-?(file|dir|directory|path|document|folder|prefix|format-file)|outputfile|outputdir|dest|dest-?dir|destination|target-dir|target-directory|dump|dump-file|save|save-(as|to|file)|write|write-to|write-out-file|log|log-?file|logfile|log-?path|log-to|error-log|errorlog|access-log|trace-file|report-file|export|export-file|export-path|result-file|results-file|to-file|tofile|backup-dir|backup|partial-dir|temp-dir|pid-?file|pidfile|lock-?file|cookie-jar|dump-header|stderr|directory-prefix|install-dir|bin-?dir|dump-prefix|record|capture|screenshot|pdf|journal|print-to-pdf|html-report|junitxml|coverage-dir|extract-to|unpack-to|root-dir-out|emit|rdb|key-out|keyout|csr-out|cert-out)$/;
 
-/** Usual names of input options and settings, in any program. */
+/** Common names of input options and settings, in any program. */
 export const INPUT_OPTION =
   /^(conf|config|config-file|configfile|cfg|settings|in|input|input-?file|infile|from|source|src|cacert|ca|ca-?file|ca-?bundle|ca-?cert|capath|python|interpreter|shell|entrypoint|compiler|sysroot|prefix|exec-prefix|sysconfdir|localstatedir|libdir|mandir|include|include-dir|I|L|isystem|requirement|reference|template|schema|dict|dictionary|exclude|ignore|env-?file|host|socket|unix-socket|chdir|cwd|C|project|manifest-path|with-[\w-]+|enable-[\w-]+|font|fontfile|timezone|java-home|jdk|match|filter|pattern|grep|url|uri|route|endpoint|base-?url|base-?path|public-path|port|serial|tty)$/;

@@ -21,7 +21,7 @@ export function runProgram(command: EffectiveCommand, around: CommandContext, ru
   );
 }
 
-/** Whether the policy knows nothing about the program: its arguments may be code. */
+/** Whether the policy knows nothing about the program, so that its arguments may be code. */
 function isUnfamiliar(name: string): boolean {
   return (
     !isKnownProgram(name) &&

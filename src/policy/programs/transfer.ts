@@ -13,7 +13,7 @@ import { hasFlag, type Options, readOptions, valuesOf } from "./read-options.ts"
 import { runSsh } from "./runs/remote.ts";
 import { MAIL_ESCAPES } from "./runs/shell-escapes.ts";
 
-/** Matches the arguments before a key of ssh. */
+/** Matches the arguments before an ssh key. */
 export const SSH_IDENTITY = /(^| )(-(i|o|F|J)|-e ?ssh.*) ?\S*$/;
 
 const FETCHED: Prints = { origins: () => ["network"] };

@@ -1,5 +1,5 @@
-// Arguments that no record explains. If such an argument names a protected path, the policy assumes that the program may
-// write to it. Arguments of readers are exempt.
+// Arguments that no record explains. If such an argument names a protected path, the policy assumes that the program
+// may write to it. Arguments of readers are exempt.
 
 import { POLICY_ARGUMENTS_MAX_CHARS, POLICY_PATH_MAX_CHARS } from "../../support/limits.ts";
 import { isBuiltinName } from "../shell-model/builtin-names.ts";
@@ -11,9 +11,9 @@ import { isKnownProgram, programNamed } from "./programs.ts";
 import { isListedOption, type OptionTable } from "./read-options.ts";
 import { INPUT_OPTION, isElsewhere, isReader, OUTPUT_OPTION } from "./readers.ts";
 
-/** How much is known about the arguments of a program. */
+/** What the policy knows about the arguments of a program. */
 type Knowledge =
-  /** It only reads them. */
+  /** The program only reads them. */
   | "reads"
   /** They are paths on another machine. */
   | "elsewhere"
@@ -23,7 +23,7 @@ type Knowledge =
   | "familiar"
   | "nothing";
 
-/** The arguments that the program may write to, and the values of options with a usual output name. */
+/** The arguments that the program may write to, and the values of options with a common output name. */
 export function unmodelledEffects(
   command: EffectiveCommand,
   known: readonly RawEffect[],
@@ -49,7 +49,7 @@ function lengthOf(args: readonly Field[]): number {
   return chars;
 }
 
-/** Commands inside these run on another machine. */
+/** Programs whose inner commands run on another machine. */
 const REMOTE: ReadonlySet<string> = new Set(["ssh", "kubectl", "oc"]);
 
 const couldNamePath = (text: string): boolean => text.includes("/") || /^[.~]/.test(text);
@@ -66,7 +66,7 @@ interface Argument {
   /** The option before the argument, if the argument is or may be its value. */
   readonly option: string | null;
   readonly field: Field;
-  /** Whether option and value are one word. */
+  /** Whether the option and its value are one word. */
   readonly isAttached: boolean;
 }
 
@@ -76,9 +76,9 @@ class ArgumentReader {
   readonly #table: OptionTable;
   /** The option whose value the next word may be. */
   #option: string | null = null;
-  /** Whether the next operand is the script of an interpreter or a shell, which the program runs and does not write. */
+  /** Whether the next operand is the script of an interpreter or a shell, which the program only runs. */
   #isScript: boolean;
-  /** Whether operands are files of this machine. */
+  /** Whether operands are files on this machine. */
   #isLocal: boolean;
   #operands = 0;
 
@@ -126,7 +126,7 @@ class ArgumentReader {
 
 /** The verb of a client is one of its first operands. Values of options may precede it. */
 const VERB_OPERANDS = 3;
-/** The next word is the value of a listed option. */
+/** Stands for a listed option, whose value is the next word. */
 const SKIPPED = " ";
 /** The verbs of clients that copy something from another machine to this one. */
 const TRANSFERS =

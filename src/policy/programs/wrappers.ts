@@ -1,5 +1,5 @@
-// Programs that run the program in their operands. forwarded.ts recognizes unknown wrappers by a destructive command in their
-// arguments.
+// Programs that run a program named in their operands. forwarded.ts recognizes unknown wrappers by a destructive
+// command in their arguments.
 
 import { effectsOn } from "./effect.ts";
 import { named, printsSettings } from "./print-texts.ts";
@@ -10,7 +10,7 @@ const wrapping = (values: string, wraps: Wrapper = {}): Program => ({ options: {
 
 const ARCHITECTURE = /^(x86_64|i\d86|linux\d\d|uname26|aarch64|arm\w*|amd64)$/;
 
-/** Without options that take a value. */
+/** Wrappers without options that take a value. */
 const PLAIN_WRAPPERS = `builtin noglob nohup setsid unbuffer valgrind toybox coreutils dbus dbus-run-session dbus-launch arch
 rlwrap eatmydata torsocks torify ts catchsegv ld.so rtk entr linux32 linux64 i386 x86_64 heaptrack dumb-init alacritty kitty
 foot konsole gnome-terminal chronic ifne nocache`;

@@ -6,7 +6,7 @@ import { onRows } from "./tables.ts";
 const connects = onEffect({
   kinds: ["write", "append", "read"],
   classes: ["network"],
-  // Scripts connect to this machine to wait for a port.
+  // Scripts often connect to their own machine to wait until a port is open.
   when: ({ resolved }) => !/^\/dev\/(tcp|udp)\/(localhost|127\.\d+\.\d+\.\d+|::1)\//.test(resolved.path),
   reason: "{program} would open a connection to {path}.",
 });

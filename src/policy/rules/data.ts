@@ -45,7 +45,7 @@ function commandsSocket({ program, args }: JudgedCommand): Hit | null {
   };
 }
 
-/** Databases for tests are disposable. */
+/** Test databases are disposable. */
 const isTest = ({ assignments }: JudgedCommand): boolean =>
   assignments.some(({ name, value }) => /_ENV$/.test(name) && value === "test");
 

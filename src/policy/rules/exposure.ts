@@ -20,7 +20,7 @@ function listensEverywhere(command: JudgedCommand): Hit | null {
   const isBound = args.some(({ text }, i) => {
     if (/^--bind_ip_all$|listen_addresses=.?\*/.test(text) || /^--inspect(-brk)?=0\.0\.0\.0/.test(text))
       return true;
-    // Unquoted, bash reads the brackets of [::] as a pattern.
+    // bash reads the brackets of an unquoted [::] as a pattern.
     if (text.includes(BRACKET) && /:\d+$/.test(text) && BINDS.test(args[i - 1]?.text ?? "")) return true;
     if (!EVERYWHERE.test(text) || text === "*") return false;
     return text.includes("=") || /:\d/.test(text) || BINDS.test(args[i - 1]?.text ?? "");

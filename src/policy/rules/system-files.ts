@@ -1,4 +1,4 @@
-// Writes to files of the machine and outside the workspace.
+// Writes to system files and to other files outside the workspace.
 
 import type { Effect, JudgedCommand } from "../facts.ts";
 import { onArgs, onEffect, type Rule } from "../rule.ts";
@@ -9,7 +9,7 @@ const replaces = ({ kind, how }: Effect) => kind === "write" && how !== "extract
 const CRITICAL =
   /^\/(etc\/(passwd|shadow|group|gshadow|sudoers(\.d\/.*)?|fstab|crypttab|pam\.d\/.*|ld\.so\.preload|security\/.*|ssh\/.*|inittab|subuid|subgid|shells|nsswitch\.conf)|bin|sbin|lib|lib64|boot|usr|root)(\/|$)?/;
 
-/** Programs may write caches freely: their content can be recreated. */
+/** Commands may write to caches freely, because caches can be recreated. */
 const CACHES = /\/\.cache\/./;
 
 export const systemFileRules: readonly Rule[] = [

@@ -1,4 +1,4 @@
-// Rules as tables: the calls of programs that have the same result.
+// Rules as tables, which group calls of programs by their result.
 
 import { POLICY_ROW_ARGUMENT_MAX_CHARS } from "../../support/limits.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";

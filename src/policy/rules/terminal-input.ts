@@ -1,10 +1,11 @@
-// The rule about terminals. It is about the start and not about the text of the command: what is typed later cannot be
-// judged reliably (type-ahead, line editing, history, `vim :!`, `less !`), so a person approves the terminal as a whole.
+// The rule for terminals. It applies to every command that gets a terminal, whatever its text. The policy cannot
+// reliably judge what is typed later (type-ahead, line editing, history, `vim :!`, `less !`), so a person
+// approves the terminal.
 
 export const TERMINAL_RULE = {
   id: "terminal-input",
   verdict: "ask",
-  // Not lifted by the profile "trusting": any command can be typed.
+  // High, so that the profile "trusting" does not lift the rule: any command can be typed.
   severity: "high",
   reason: "The command gets a terminal, and the policy cannot judge everything that is typed into it.",
   alternative:

@@ -1,5 +1,5 @@
-// In arithmetic, bash evaluates the values of variables and subscripts again, including commands in them. unbash does not
-// parse quotes and subscripts there, so this file searches their text.
+// In arithmetic, bash evaluates the values of variables and subscripts again, including commands in them. unbash does
+// not parse quotes and subscripts there, so this file searches their text.
 
 import type { ArithmeticExpansionPart, ArithmeticExpression, SyntaxNode } from "unbash";
 import {

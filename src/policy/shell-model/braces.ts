@@ -1,4 +1,4 @@
-// Brace expansion of raw text: `{a,b}`, `{1..9}`, nested. Keeps quotes and expansions inside unchanged.
+// Brace expansion of raw text: `{a,b}`, `{1..9}`, nested. Leaves quotes and expansions inside the braces unchanged.
 
 import { POLICY_BRACES_MAX_COUNT, POLICY_WIDE_RANGE_COUNT } from "../../support/limits.ts";
 import type { Budget } from "./budget.ts";

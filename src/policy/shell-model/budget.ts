@@ -1,5 +1,5 @@
-// Limits the work of one judgment, in steps and in nesting depth. Unlike a time limit, steps give the same verdict on every
-// machine. If the budget runs out, the walk ends, and judge.ts turns that into `ask`.
+// Limits the work of one judgment, in steps and in nesting depth. Unlike a time limit, steps give the same verdict on
+// every machine. If the budget runs out, the walk ends, and judge.ts turns that into `ask`.
 
 import {
   POLICY_DEPTH_MAX_COUNT,
@@ -35,7 +35,7 @@ export class Budget {
     if (this.#steps < commands * COMMAND_STEPS) throw new BudgetSpent("too many commands");
   }
 
-  /** Runs one level deeper. */
+  /** Runs the work one nesting level deeper. */
   deeper<T>(work: () => T): T {
     this.#depth += 1;
     if (this.#depth > POLICY_DEPTH_MAX_COUNT) throw new BudgetSpent("too deep");

@@ -1,4 +1,5 @@
-// The possible targets of `cd` and `pushd`, with HOME, OLDPWD, CDPATH and cdable_vars, and whether a target certainly exists.
+// The possible targets of `cd` and `pushd`, with HOME, OLDPWD, CDPATH and cdable_vars, and whether a target certainly
+// exists.
 
 import { changeDirectory, locate, type Where } from "../paths/paths.ts";
 import type { EffectiveCommand } from "./command.ts";

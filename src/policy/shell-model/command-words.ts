@@ -110,7 +110,7 @@ function sorted(node: Command) {
   };
 }
 
-/** Keeps that process substitution in the walk, as a redirection that the command does not read. */
+/** Keeps the misparsed process substitution in the walk, as a redirection that the command does not read. */
 function readFrom(target: Word): RedirectionNode {
   return {
     type: "Redirect",

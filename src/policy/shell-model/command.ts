@@ -1,5 +1,5 @@
-// An effective command: a command after words are evaluated and wrappers are removed. Also the interface through which
-// wrappers, shells and interpreters pass on the commands that they would run.
+// Effective commands: commands whose words are evaluated and whose wrappers are removed. This file also defines the
+// interface through which wrappers, shells and interpreters pass on the commands that they would run.
 
 import type { Where } from "../paths/paths.ts";
 import type { Profile } from "../verdict.ts";
@@ -42,7 +42,7 @@ export interface EffectiveCommand {
   readonly cwds: readonly string[];
   readonly via: readonly string[];
   readonly stdin: Flow;
-  /** The symbolic links that paths may lead through. */
+  /** Resolves symbolic links in paths. */
   readonly links: Links;
   /** Origins of the data that was substituted into its words. */
   readonly substituted: readonly DataOrigin[];

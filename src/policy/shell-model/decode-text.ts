@@ -1,5 +1,5 @@
-// Deterministic text transformations: escapes, printf formats, base64, hex, tr. Just enough to read the text that a pipe
-// would pass to a shell.
+// Deterministic text transformations: escapes, printf formats, base64, hex, tr. Covers just enough to read text that a
+// pipe would pass to a shell.
 
 import {
   POLICY_FOLDED_MAX_CHARS,
@@ -24,7 +24,7 @@ export function decodeAnsiC(text: string): string {
   return unescaped(text, ANSI_C, strayByte).split("\0", 1)[0] ?? "";
 }
 
-/** The escapes that one program knows: their pattern, and the letters whose meaning differs from ESCAPES. */
+/** The escapes that one program supports: their pattern, and the letters whose meaning differs from ESCAPES. */
 interface Dialect {
   readonly pattern: RegExp;
   readonly own: Readonly<Record<string, string>>;
@@ -53,11 +53,11 @@ function unescaped(text: string, { pattern, own }: Dialect, byteText: (byte: num
     const code = Number.parseInt(body.slice(1), 16);
     return kind === "x" ? byteText(code) : characterText(code, byteText);
   });
-  // Keep marks that were in the text: they stand for unknown parts.
+  // Keep marks that the text already contained: they stand for unknown parts.
   return decoded.isWellFormed() ? decoded : decoded.replace(STRAY_BYTES, (run) => unmarked(joinedBytes(run)));
 }
 
-/** For a number that is not a character, bash writes the bytes that UTF-8 would use. These are not valid UTF-8. */
+/** For a number that is not a character, bash applies the UTF-8 scheme, which results in bytes that are not UTF-8. */
 function characterText(code: number, byteText: (byte: number) => string): string {
   const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   if (isCharacter) return unmarked(String.fromCodePoint(code));

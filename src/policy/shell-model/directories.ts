@@ -1,5 +1,5 @@
-// The directories in which the shell may be. After `cd x;` the list continues in x or, if `cd` failed, in the old directory.
-// After `cd x &&` it continues only in x.
+// The directories that the shell may be in. After `cd x;` the list continues in x or, if `cd` failed, in the old
+// directory. After `cd x &&` it continues only in x.
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
 import { UNKNOWN } from "./marks.ts";
@@ -7,7 +7,7 @@ import { UNKNOWN } from "./marks.ts";
 export class Directories {
   /** Every possible directory, if the last command succeeded. */
   readonly now: readonly string[];
-  /** Every possible directory, if the last command failed; null if these are the same. */
+  /** Every possible directory, if the last command failed; null if they are the same as `now`. */
   readonly ifFailed: readonly string[] | null;
 
   constructor(now: readonly string[], ifFailed: readonly string[] | null = null) {

@@ -43,7 +43,7 @@ export function expandSimple(name: string, context: WordContext): readonly strin
 /** Names of variables that hold credentials. */
 const CREDENTIAL = /(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)$/;
 
-/** Few scripts have many arguments, so a high number usually means an empty text: `rm$IFS$9-rf`. */
+/** Few scripts have many arguments, so a parameter with a high number is usually empty: `rm$IFS$9-rf`. */
 function unknownPositional(name: string): readonly string[] {
   return Number(name) >= 5 ? ["", UNKNOWN] : [UNKNOWN];
 }

@@ -43,7 +43,9 @@ export function withGlobs(text: string): string {
   return withBrackets(text.replaceAll("*", STAR).replaceAll("?", QUESTION));
 }
 
-/** A bracket expression contains no slash. A regular expression would be quadratic for a row of open brackets. */
+/**
+ * A bracket expression contains no slash. A regular expression would take quadratic time for a row of open brackets.
+ */
 function withBrackets(text: string): string {
   let marked = "";
   let at = 0;

@@ -3,7 +3,7 @@
 import type { Field } from "./command.ts";
 import type { Flow } from "./flow.ts";
 
-/** In steps of the budget. Later stages read arguments and input several times. */
+/** The cost in steps of the budget. Later stages read arguments and input several times. */
 export function inputSteps(argv: readonly Field[], stdin: Flow): number {
   let chars = stdin.text?.length ?? 0;
   for (const { text } of argv) chars += text.length + FIELD_CHARS;

@@ -1,6 +1,6 @@
 // Symbolic links on disk below the workspace, the home directory, the directory of the command and the temporary
-// directories. Elsewhere the policy takes paths literally: commands need approval to create links there, and a lookup on a
-// hanging network mount would block the host process.
+// directories. Elsewhere the policy takes paths literally: commands need approval to create links there, and a lookup
+// on a hanging network mount would block the host process.
 
 import { POLICY_LINKS_MAX_COUNT } from "../../support/limits.ts";
 import { couldBe, equals, startsWith } from "../paths/path-parts.ts";
@@ -9,7 +9,7 @@ import type { Budget } from "./budget.ts";
 import type { LinkReader } from "./link-reader.ts";
 import { hasGlob, isCertain, unmarked } from "./marks.ts";
 
-/** A directory, by the name that paths use and by its name without links. */
+/** A directory: the name that paths use, and its name without links. */
 interface Base {
   readonly named: readonly string[];
   real: readonly string[] | null;
@@ -46,13 +46,13 @@ export class LinksOnDisk {
     return { start: base.named, rest: parts.slice(base.named.length) };
   }
 
-  /** The directory that `..` leads to: the name of a base may be a link. */
+  /** The directory that `..` leads to. Resolves a base first, because its name may be a link. */
   above(at: readonly string[]): readonly string[] {
     const base = this.#bases.find(({ named }) => equals(at, named));
     return (base ? this.#realOf(base) : at).slice(0, -1);
   }
 
-  /** A path without links, under the names that path classes use. */
+  /** Turns a path without links into a path that starts with the name of a base, as path classes expect. */
   namedAs(parts: readonly string[]): string {
     let best: { readonly named: readonly string[]; readonly length: number } = { named: [], length: 0 };
     for (const base of this.#bases) {
@@ -135,7 +135,7 @@ export class LinksOnDisk {
 
 function basesOf({ workspaceParts, homeParts }: Where, cwd: readonly string[]): readonly Base[] {
   const own = [workspaceParts, homeParts, ...TEMPORARY].filter(isBase);
-  // The directory of a session may be named by a link.
+  // The session may have reached its directory through a link.
   const isBeside = isBase(cwd) && !own.some((base) => startsWith(cwd, base));
   return [...own, ...(isBeside ? [cwd] : [])]
     .sort((a, b) => b.length - a.length)

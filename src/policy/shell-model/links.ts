@@ -1,5 +1,5 @@
-// The targets of symbolic links: those that the command itself has created so far, and those on disk, which the caller
-// looks up. A path is judged by its own class and by the class of every path its links lead to.
+// Resolves symbolic links: links that the command itself has created so far, and links on disk, which the caller looks
+// up. A path is judged by its own class and by the class of every path its links lead to.
 //
 //   resolve(text, cwd, follows)  the path a word names, then the paths its links lead to
 //     #walk                      part by part, as the kernel does: follows a link before `..` goes up from its target
@@ -50,8 +50,8 @@ export class Links {
   }
 
   /**
-   * The path that a word names, then those that its links lead to. Follows a link in the last part if the program would,
-   * or if a slash follows it.
+   * The path that a word names, then those that its links lead to. Follows a link in the last part if the program
+   * would, or if a slash follows it.
    */
   resolve(text: string, cwd: string, follows: boolean): readonly ResolvedPath[] {
     const named = locate(text, cwd, this.#where);

@@ -1,5 +1,5 @@
 // Marks inside evaluated text that stand for unknown parts and for active glob characters. They are Unicode
-// noncharacters, so no ordinary text contains them; parse.ts refuses text that does.
+// noncharacters, so no ordinary text contains them; parse.ts reports text that does.
 
 /** Any text, even empty. */
 export const UNKNOWN = "\uFDD0";

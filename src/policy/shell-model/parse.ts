@@ -1,5 +1,5 @@
-// The adapter to the parser unbash. This file and the walk work around its gaps. This file also finds characters that make a
-// text look different from what bash reads.
+// The adapter to the parser unbash. This file and the walk work around its gaps. This file also finds characters that
+// make a text look different from what bash reads.
 
 import { type ParsedScript, parse } from "unbash";
 import { POLICY_PACKED_MAX_CHARS } from "../../support/limits.ts";
@@ -26,7 +26,8 @@ const LONE_JOINER = String.raw`(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{
 const HIDDEN = new RegExp([CONTROL, ZERO_WIDTH, NO_CHARACTER, LONE_JOINER].join("|"), "u");
 
 /**
- * A fork bomb that bash rejects for a missing blank: `:(){:|:&};:`. It is a common spelling, and other shells run it.
+ * Whether the text is a fork bomb that bash rejects because a blank is missing: `:(){:|:&};:`. This spelling is common,
+ * and other shells run it.
  */
 export function isPackedForkBomb(text: string): boolean {
   const packed = text.slice(0, POLICY_PACKED_MAX_CHARS).replace(/\s+/g, "");

@@ -1,4 +1,4 @@
-// The output of a command: its text, if the program's record knows it, and its origins.
+// The output of a command: its origins, and its text if the program's record can predict it.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../support/limits.ts";
 import { holdsCredentials, type Where } from "../paths/paths.ts";

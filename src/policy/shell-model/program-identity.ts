@@ -1,6 +1,6 @@
 // Determines which program a name runs. A redefined name, a program in the workspace and a program in a directory that
-// commands can write to can do anything. The policy asks only if an argument names a protected path, because build scripts,
-// aliases and virtual environments are common.
+// commands can write to can do anything. The policy asks only if an argument names a protected path, because build
+// scripts, aliases and virtual environments are common.
 
 import { asksForHelp } from "../facts.ts";
 import type { PathClass } from "../paths/path-class.ts";
@@ -43,7 +43,7 @@ export function isRedefined({ called }: EffectiveCommand, { scope, via }: Comman
   );
 }
 
-/** The first entry of PATH before the system directories to which commands can write, or null. */
+/** The first PATH entry that precedes the system directories and that commands can write to, or null. */
 function leadingEntry(
   { assignments, cwds }: EffectiveCommand,
   { scope }: CommandContext,
@@ -90,7 +90,7 @@ const HARMLESS: ReadonlySet<PathClass> = new Set<PathClass>([
   "unknown",
 ]);
 
-/** Data outside that workspaces often link to. */
+/** Data outside the workspace that workspaces often link to. */
 const ELSEWHERE: ReadonlySet<PathClass> = new Set<PathClass>(["inside-home", "outside"]);
 
 function isProtected({ text, flow }: Field, { cwds, links }: EffectiveCommand): boolean {

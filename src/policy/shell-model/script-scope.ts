@@ -1,5 +1,5 @@
-// The state at one point of a script: variables, positional parameters, functions, aliases, the directory, and the files that
-// the script wrote. A variable has several values if branches assign different ones.
+// The state at one point of a script: variables, positional parameters, functions, aliases, the directory, and the
+// files that the script wrote. A variable has several values if branches assign different ones.
 
 import type { Function as FunctionNode } from "unbash";
 import {
@@ -54,7 +54,9 @@ export class Scope {
   #variables: Map<string, Variable>;
   #functions: Map<string, FunctionNode>;
   #aliases: Map<string, string>;
-  /** The tables that belong to this scope alone. It shares the others, and copies a shared table before its first write. */
+  /**
+   * The tables that belong to this scope alone. It shares the others, and copies a shared table before its first write.
+   */
   #owns: Owned = ALL;
 
   constructor(directories: Directories, files: Files, made: MadePaths, budget: Budget) {
@@ -71,17 +73,17 @@ export class Scope {
     return this.directories.now;
   }
 
-  /** Applies the step to every directory it may be in. */
+  /** Applies the step to every directory that the shell may be in. */
   move(step: (cwd: string) => string): void {
     this.directories = new Directories(this.#after((cwd) => [step(cwd)]));
   }
 
-  /** The same for a directory that may not exist. */
+  /** Like move, for a directory that may not exist. */
   tryMove(step: (cwd: string) => readonly string[]): void {
     this.directories = this.directories.tried(this.#after(step));
   }
 
-  /** A list continues after success and failure of a command; with `set -e` only after success. */
+  /** A list continues whether a command succeeds or fails; with `set -e`, only if it succeeds. */
   goOn(isTested: boolean): void {
     const { directories } = this;
     this.directories = this.exitsOnError && !isTested ? directories.succeeded() : directories.either();
@@ -115,7 +117,7 @@ export class Scope {
     this.#variables.set(name, { values: limited(values), elements: elements && limited(elements), origins });
   }
 
-  /** Removes a value: from here on, bash itself sets the variable. */
+  /** Removes an assigned value. From here on, the variable has bash's own value. */
   unassign(name: string): void {
     if (!this.#variables.has(name)) return;
     this.#ownVariables();

@@ -28,7 +28,8 @@ function applySession(scope: Scope, session: SessionFacts, where: Where): void {
     IFS: " \t\n",
   };
   for (const [name, value] of Object.entries(variables)) {
-    // Do not assign default values. The scope derives PWD from the directory, and bash splits at the default IFS if IFS is unset.
+    // Do not assign default values. The scope derives PWD from the directory, and bash splits at the default IFS if IFS
+    // is unset.
     if (value === usual[name] || (name === "IFS" && value === null)) continue;
     scope.assign(name, [value ?? ""]);
   }

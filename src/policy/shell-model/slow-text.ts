@@ -57,7 +57,7 @@ class LookAheads {
     else if (pair === "($" || pair === "(<" || pair === "(>") this.#open += 1;
   }
 
-  /** A brace that may be quoted does not close one outside the quotes. */
+  /** A brace that may be quoted does not close a brace outside the quotes. */
   #close(at: number, last: string): void {
     const brace = this.#braces.at(-1);
     if (last === "\\" || brace?.inside !== this.#inside()) return;

@@ -118,7 +118,7 @@ class McpProxy {
     if (!message) return;
     const { id, method } = message;
     if (id !== undefined && method === undefined) {
-      // The local client made no other calls, or it has cancelled them.
+      // Drop an answer that the local client does not expect: it never sent the call, or has cancelled it.
       if (this.#repeated.delete(id) || !this.#pending.has(id)) return;
       this.#settle(id);
     }

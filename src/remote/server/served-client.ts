@@ -65,7 +65,7 @@ export class ServedClient {
     if (connection === this.#connection) this.#heardMs = monotonicMs();
   }
 
-  /** A line of a connection. Returns false if the connection is of no use any more. */
+  /** Reads one line of a connection. A line that breaks the protocol ends the connection. */
   read(connection: Socket, line: string): void {
     if (connection !== this.#connection) return;
     if (line === "bye") {

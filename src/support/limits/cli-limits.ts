@@ -7,7 +7,7 @@ export const PS_WATCH_MS = 500;
 /** Width of a scope, and of a directory or command, before the table is fitted to the terminal. */
 export const PS_SCOPE_MAX_CHARS = 60;
 export const PS_CELL_MAX_CHARS = 1_000;
-/** Length of the command that `nacre run -b` repeats, and that shell completion shows. */
+/** Length of a command in the output of `nacre run -b` and in shell completion. */
 export const STARTED_COMMAND_MAX_CHARS = 200;
 export const COMPLETION_COMMAND_MAX_CHARS = 40;
 /** Width of help: the maximum on a terminal, and the width without a terminal. */
@@ -19,10 +19,10 @@ export const UNDERLINED_MIN_COLUMNS = 20;
 export const UNDERLINED_CONTEXT_COLUMNS = 20;
 /** `nacre doctor`: time for a command to end or a change to be reported. */
 export const DOCTOR_WAIT_MS = 10_000;
-/** `nacre doctor`: time for an orphan that ended to be reaped, and the poll interval. */
+/** `nacre doctor`: time for an ended orphan to be reaped, and the poll interval. */
 export const REAPED_MAX_MS = 2_000;
 export const REAPED_POLL_MS = 20;
-/** `nacre doctor`: free space below which it warns, and size of its test file, which exceeds that of an empty shell. */
+/** `nacre doctor`: free space below which it warns, and size of its test file: more than a shell without output needs. */
 export const LOW_SPACE_BYTES = 1024 ** 3;
 export const TRIAL_FILE_BYTES = 64 * 1024;
 /** Time for one command of the tour. */

@@ -1,10 +1,10 @@
 // Limits of engine/: the keeper, slots, scans of /proc, and the files of a shell.
 
-/** Time for a keeper to greet, and for a slot to get ready. Prevents a hang. */
+/** Time for a keeper to send its greeting, and for a slot to get ready. Prevents a hang. */
 export const KEEPER_ANSWER_MAX_MS = 10_000;
 /** Time for the last answers of a dead keeper, or of a shim that it forked, to arrive. */
 export const KEEPER_LAST_ANSWERS_MS = 100;
-/** Interval of the check whether the keeper is stopped, while an answer is outstanding. */
+/** Interval at which nacre checks whether the keeper is stopped while an answer is outstanding. */
 export const KEEPER_STOPPED_CHECK_MS = 100;
 /** Time to retry while the system has no free processes or file descriptors, and the first pause between attempts. */
 export const SPAWN_RETRY_MAX_MS = 2_000;
@@ -48,9 +48,9 @@ export const NEW_PROCESS_BURST_MS = 4;
 export const NEW_PROCESS_QUIET_MS = 12;
 /** Entries of a listing of /proc that cost as much as a check of one PID. */
 export const PID_PROBES_PER_ENTRY_COUNT = 2;
-/** Forks per millisecond: no machine is faster. */
+/** Forks per millisecond that no machine exceeds. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
-/** Readings of the last PID in the time in which the kernel could assign all PIDs. A late timer must not miss a wrap. */
+/** Readings of the last PID in the time in which PIDs can wrap around. More than one, in case a timer fires late. */
 export const PID_READINGS_PER_WRAP_COUNT = 3;
 /** Scans for leftovers. A scan without a result is repeated if the kernel assigned PIDs meanwhile. */
 export const LEFTOVER_SCANS_COUNT = 3;
@@ -62,11 +62,11 @@ export const SCRIPT_RETRY_MS = 1;
 /** Age and total size at which finished shells are deleted. */
 export const FINISHED_MAX_AGE_SECONDS = 3_600;
 export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
-/** Age of its last change at which a shell of another PID namespace is deleted. Until then, it may still run. */
+/** Time since its last change after which a shell of another PID namespace is deleted. Until then, it may still run. */
 export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
-/** Age of a directory without an identity before it is deleted: the identity may be about to be written. */
+/** Age at which a directory without an identity is deleted. A shim may be about to write the identity of a younger one. */
 export const SPOOL_FRESH_MS = 60_000;
-/** Size of a write that checks for disk space. A logger (cat) writes as much at once, and less could still fit. */
+/** Size of the write that tests for disk space: as much as a logger (cat) writes at once, because less could still fit. */
 export const DISK_PROBE_BYTES = 128 * 1024;
 /** Time for a program that answers a question, and the length of its message that is kept. */
 export const PROBE_MAX_MS = 10_000;

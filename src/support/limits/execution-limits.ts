@@ -16,7 +16,7 @@ export const PROGRESS_INTERVAL_MS = 250;
 /** Lines in a progress report, and bytes that are read for them. */
 export const PROGRESS_LINES_COUNT = 5;
 export const PROGRESS_READ_BYTES = 2 * REDACT_HOLD_MAX_CHARS;
-/** Size up to which an output is read as a whole. Of a larger output, this much is read at each end. */
+/** Size up to which an output is read as a whole, and size that is read at each end of a larger output. */
 export const WHOLE_READ_MAX_BYTES = 256 * 1024;
 export const END_READ_BYTES = 128 * 1024;
 /** Chunk size of filtering and counting lines. Other work runs between two chunks. */
@@ -42,9 +42,9 @@ export const MODE_BACKGROUND_TIMEOUT_MS = 86_400_000;
 /** Commands whose verdicts are remembered, and their length: a longer command is judged each time. */
 export const VERDICT_CACHE_MAX_COUNT = 64;
 export const VERDICT_CACHE_COMMAND_MAX_CHARS = 4_096;
-/** Part of a result that is left for the notes of a search. */
+/** Part of a result that is reserved for the notes of a search. */
 export const OUTPUT_NOTES_MAX_CHARS = 500;
-/** How long before the end of its time a command is diagnosed. */
+/** How long before its timeout a command is diagnosed. */
 export const DIAGNOSIS_LEAD_MS = 1_100;
-/** End of an output that is searched for a question. */
+/** Length of the end of an output that is searched for a prompt. */
 export const PROMPT_TAIL_MAX_CHARS = 2_000;

@@ -5,11 +5,11 @@ export const FILE_MAX_BYTES = 32 * 1024 ** 2;
 /** Lines of one Read, and characters of one line in it. */
 export const READ_LINES_MAX_COUNT = 2_000;
 export const READ_LINE_MAX_CHARS = 2_000;
-/** Characters of a line that are searched for secrets before it is cut: a mark can be shorter than its secret. */
+/** Characters of a line that are searched for secrets before it is cut: a redaction mark can be shorter than the secret. */
 export const READ_LINE_SEARCH_MAX_CHARS = 2 * READ_LINE_MAX_CHARS;
 /** Characters of one result of Read, Glob or Grep. */
 export const FILE_RESULT_MAX_CHARS = 100_000;
-/** Files whose last read version is known, and bytes of them that are kept to show what changed. */
+/** Files whose last read version is remembered, and bytes of them that are kept to show what changed. */
 export const KNOWN_FILES_MAX_COUNT = 10_000;
 export const KNOWN_FILES_MAX_BYTES = 64 * 1024 ** 2;
 /** Edits of one call. */
@@ -24,7 +24,7 @@ export const NEAREST_SEARCH_NAMES_MAX_COUNT = 2_000;
 export const NEAREST_LINE_MAX_CHARS = 200;
 /** Minimum share of equal pairs of characters for a line to count as near. */
 export const NEAREST_LINE_MIN_SHARE = 0.4;
-/** Symbolic links that lead to a file that does not exist yet, as in the kernel. */
+/** Symbolic links followed to a file that does not exist yet. The kernel has the same limit. */
 export const DANGLING_LINKS_MAX_COUNT = 40;
 /** Attempts to read or resolve a file that changes meanwhile. */
 export const FILE_ATTEMPTS_MAX_COUNT = 5;

@@ -23,7 +23,7 @@ export const MCP_END_MAX_MS = 5_000;
 export const MCP_WATCH_INTERVAL_MS = 250;
 /** Length of the command in the title of a resource. */
 export const RESOURCE_TITLE_MAX_CHARS = 120;
-/** HTTP connections of the older protocol era: their number, and the idle time after which one is closed. */
+/** HTTP connections of older protocol versions: their number, and the idle time after which one is closed. */
 export const MCP_HTTP_SESSIONS_MAX_COUNT = 256;
 export const MCP_HTTP_SESSION_IDLE_MS = 30 * 60_000;
 /** Token for HTTP clients: shortest accepted length, random bytes of a new token, characters of its digest. */
@@ -32,7 +32,7 @@ export const MCP_TOKEN_BYTES = 24;
 export const MCP_TOKEN_DIGEST_CHARS = 16;
 /** Unanswered questions to a person. Beyond this number, the oldest questions are dropped and count as refused. */
 export const MCP_QUESTIONS_MAX_COUNT = 100;
-/** Time that a question to a client outlives the deadline of its request, so that the deadline ends it. */
+/** Time for which a question to a client outlives the deadline of its request, so that the deadline ends it first. */
 export const MCP_QUESTION_GRACE_MS = 5_000;
 /** Time until a result over HTTP counts as delivered. */
 export const MCP_DELIVERY_MS = 200;

@@ -18,7 +18,7 @@ export const POLICY_PLACES_MAX_COUNT = 16;
 export const POLICY_VARIABLES_MAX_COUNT = 256;
 /** Words from one brace expansion. The rest counts as unknown. */
 export const POLICY_BRACES_MAX_COUNT = 64;
-/** Text that is evaluated through echo, printf and similar commands, and read as a script again. */
+/** Length of a computed text, for example the output of echo or printf, that the policy reads as code. */
 export const POLICY_FOLDED_MAX_CHARS = 256 * 1024;
 /** Arguments of one command that the rules about its program read. Longer arguments need approval. */
 export const POLICY_ARGUMENTS_MAX_CHARS = 32 * 1024;
@@ -30,25 +30,25 @@ export const POLICY_PROGRAMS_MAX_COUNT = 1_000;
 export const POLICY_FINDINGS_MAX_COUNT = 100;
 /** Size from which a range of numbers counts as every number, for example every PID. */
 export const POLICY_WIDE_RANGE_COUNT = 1_000;
-/** Output of a list of commands that is kept. */
+/** Length of the kept output of a list of commands. */
 export const POLICY_PRINTED_MAX_CHARS = 4_096;
 /** Length of a path that is built from variables. */
 export const POLICY_PATH_MAX_CHARS = 4_096;
 /** Length of an option value that is searched for the path of a file. */
 export const POLICY_VALUE_PATH_MAX_CHARS = 512;
-/** Start of an argument that the rows of a rule see: enough to tell an option from a text. */
+/** Length of the start of an argument that the rows of a rule see: enough to tell an option from other text. */
 export const POLICY_ROW_ARGUMENT_MAX_CHARS = 512;
 /** Length of a value to which a pattern expansion is applied. */
 export const POLICY_PATTERN_VALUE_MAX_CHARS = 512;
 /** Arithmetic: text that is searched for commands, and expressions that are evaluated. */
 export const POLICY_ARITHMETIC_SCANNED_MAX_CHARS = 4_096;
 export const POLICY_ARITHMETIC_FOLDED_MAX_CHARS = 64;
-/** Start of a text that is searched for a fork bomb without blanks. */
+/** Length of the start of a text that is searched for a fork bomb without blanks. */
 export const POLICY_PACKED_MAX_CHARS = 4_096;
 /** Characters in a set of `tr`, and in one of its ranges. */
 export const POLICY_TR_SET_MAX_COUNT = 1_024;
 export const POLICY_TR_RANGE_MAX_COUNT = 255;
-/** Names of a `find` expression. */
+/** Names in a `find` expression. */
 export const POLICY_FIND_NAMES_MAX_COUNT = 8;
 /** Operands that count as possible values of one word: `for i in a b; do ln -s ~ $i; done`. */
 export const POLICY_MADE_NAMES_MAX_COUNT = 8;

@@ -43,5 +43,5 @@ export const HARD_LINKS_COPY_MAX_COUNT = 10_000;
 
 /** A block of a tar archive. */
 export const TAR_BLOCK_BYTES = 512;
-/** The extended header of one entry. An inode has at most 64 KiB of attributes on ext4, and a few more on others. */
+/** The extended header of one entry. On ext4, an inode has at most 64 KiB of attributes. */
 export const TAR_HEADER_MAX_BYTES = 16 * 1024 ** 2;

@@ -18,7 +18,7 @@ export const REPOSITORY_SEARCH_MAX_DEPTH = 3;
 export const REPOSITORY_SEARCH_MAX_DIRECTORIES = 128;
 /** Repositories below a writable root in which commits work. The .git of every further repository is read-only. */
 export const NESTED_REPOSITORIES_MAX_COUNT = 32;
-/** Age of a change before a listing is cached. After a newer change, a second one could get the same timestamp. */
+/** Time since the last change before a listing is cached. An earlier second change could get the same timestamp. */
 export const LISTING_SETTLED_MS = 50;
 /** Time to wait for the lock on placeholders, which a live process holds for milliseconds, and the poll interval. */
 export const PLACEHOLDER_LOCK_MAX_MS = 5_000;

@@ -24,7 +24,7 @@ export const SESSION_DRAIN_POLL_MS = 1;
 /** Size of an output file at which the loggers of a session are replaced; also a share of the disk cap. */
 export const SESSION_LOG_MAX_BYTES = 64 * 1024;
 export const SESSION_LOG_MAX_SHARE = 1 / 8;
-/** Size of output that gets its own file, and size up to which it is copied there. */
+/** Size from which an output gets its own file, and size up to which it is copied there. */
 export const SESSION_OWN_FILE_MIN_BYTES = 24 * 1024;
 export const SESSION_COPY_MAX_BYTES = 8 * 1024 ** 2;
 /** Buffer for that copy. */
@@ -59,5 +59,5 @@ export const SAVER_POLL_MS = 5;
  * more savers. */
 export const UNREAPED_SAVER_MAX_MS = 30_000;
 export const UNREAPED_SAVERS_MAX_COUNT = 512;
-/** Age of a link to the directory of bash that a command may use without reading it again. */
+/** Age up to which the link to the directory of bash is used without reading it again. */
 export const FRESH_LINK_MAX_MS = 1;

@@ -69,7 +69,7 @@ export const MATCH_LINE_MAX_CHARS = 4 * 1024;
 /** Size of output that is returned as one string. */
 export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
 
-/** Interval at which a manager deletes finished shells, and the delay of the first time. */
+/** Interval at which a manager deletes finished shells, and the delay before the first time. */
 export const SWEEP_INTERVAL_MS = 60_000;
 export const SWEEP_DELAY_MS = 1_000;
 /** Ids of removed shells that a manager remembers, to report them as swept. */
@@ -92,7 +92,7 @@ export const SEARCH_CHUNK_CHARS = 64 * 1024;
 export const OUTPUT_SEARCH_LINE_MAX_CHARS = 1_000;
 /** Lines before and after a match. */
 export const SEARCH_CONTEXT_MAX_COUNT = 100;
-/** Time for a search that sets none. */
+/** Default time for a search. */
 export const SEARCH_DEFAULT_MS = 30_000;
 /** Time for which the lines of a result may block the event loop while they are sanitized. */
 export const SEARCH_TURN_MS = 5;
@@ -107,7 +107,7 @@ export const PORT_MAX_COUNT = 65_535;
 /** Diagnosis: time over which processes are observed, and how often. */
 export const DIAGNOSIS_WINDOW_MS = 1_000;
 export const DIAGNOSIS_SAMPLES_COUNT = 5;
-/** Share of the time on a processor from which a process counts as running. */
+/** Share of processor time from which a process counts as running. */
 export const DIAGNOSIS_BUSY_SHARE = 0.5;
 /** Length of a command line in a diagnosis, and processes that its summary names. */
 export const DIAGNOSIS_COMMAND_MAX_CHARS = 200;

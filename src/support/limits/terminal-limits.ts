@@ -9,7 +9,7 @@ export const TERMINAL_SIDE_MAX_COUNT = 500;
 /** Text and keys of one call. */
 export const TERMINAL_INPUT_MAX_BYTES = 64 * 1024;
 export const TERMINAL_KEYS_MAX_COUNT = 256;
-/** Time for a program that does not read its input: after that, the rest of the input is not typed. */
+/** Time to wait for a program that does not read its input. After that, the rest of the input is not typed. */
 export const TERMINAL_TYPE_MAX_MS = 5_000;
 /** Time for a program to read before a line of text is typed ahead of its question. */
 export const TERMINAL_READER_MAX_MS = 1_000;
@@ -32,13 +32,13 @@ export const TERMINAL_REACTION_MAX_MS = 250;
 export const TERMINAL_POLL_MS = 15;
 /** Entries of a poll or select call that are read from the memory of a process. */
 export const TERMINAL_POLLED_MAX_COUNT = 1_024;
-/** A program that waits at most this time for input goes on by itself: it works or draws, and only looks for keys. */
+/** A program that waits at most this time for input continues by itself: it works or draws, and only polls for keys. */
 export const TERMINAL_BRIEF_WAIT_MS = 250;
 /** Processes of one shell that are examined. */
 export const TERMINAL_PROCESSES_MAX_COUNT = 512;
 /** Typed characters of an unfinished line that are kept to judge the whole line. */
 export const TERMINAL_LINE_MAX_CHARS = 64 * 1024;
-/** Longest control sequence that an attached terminal waits for before it is shown. */
+/** Length up to which an attached terminal holds back an incomplete control sequence. */
 export const TERMINAL_SEQUENCE_MAX_BYTES = 4 * 1024;
 
 /** The size of struct pollfd. */

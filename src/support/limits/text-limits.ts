@@ -14,7 +14,7 @@ export const BINARY_ODD_MIN_COUNT = 8;
 export const BINARY_ODD_MIN_SHARE = 0.1;
 /** Length of a signature that is too long to occur by chance in text. */
 export const BINARY_SIGNATURE_MIN_BYTES = 4;
-/** Share of a text that a cut may leave out to fall at the end of a line. */
+/** Share of a text that may be dropped to move a cut to the end of a line. */
 export const LINE_CUT_MAX_SHARE = 0.25;
 /** Regular expression from a model: length of its source. */
 export const PATTERN_MAX_CHARS = 4_000;
@@ -33,7 +33,7 @@ export const REDACT_LINE_MIN_CHARS = 16;
 export const REDACT_BACKSLASHES_MAX_COUNT = 64;
 /** Indentation that a program may add to the lines of a value. */
 export const REDACT_INDENT_MAX_CHARS = 16;
-/** Length of one spelled character, with its backslashes and indentation. */
+/** Length of one escaped character, with its backslashes and indentation. */
 export const REDACT_SPELLING_MAX_CHARS = 128;
 /** Text before a token that its shape may depend on: the name of a header, or an escape. */
 export const REDACT_LOOKBEHIND_MAX_CHARS = 64;

@@ -11,7 +11,7 @@ import { packageOf } from "./package-name.ts";
 
 const VERBS = /^(run|mcp|approve|deny|forget|send|attach|kill|init|ui)$/;
 
-/** The arguments of a call of nacre, in any of the ways to start it. Null for any other program. */
+/** The arguments of a nacre call, however nacre is started. Null for any other program. */
 export function nacreArguments(command: EffectiveCommand): readonly Field[] | null {
   const { program, called, args } = command;
   if (program === "nacre") return args;
@@ -30,7 +30,7 @@ const MANAGERS: ReadonlySet<string> = new Set(
   "npm pnpm yarn yarnpkg npx pnpx bunx corepack volta ni nr nlx dx".split(" "),
 );
 
-/** First words of a runtime that are not a script: `deno run`, `bun x`, `tsx watch`. */
+/** First arguments of a runtime that are subcommands, not scripts: `deno run`, `bun x`, `tsx watch`. */
 const RUNTIME_VERBS = /^(run|x|watch|serve|exec)$/;
 
 function argumentsOfScript(command: EffectiveCommand): readonly Field[] | null {
@@ -62,7 +62,9 @@ function argumentsAfter(
   return isScript && isCall(words, false) ? words : null;
 }
 
-/** The arguments after the package, or after `start`, its script in the repository. Options may precede both. */
+/**
+ * The arguments after the package name, or after `start`, nacre's script in its repository. Options may precede both.
+ */
 function argumentsOfPackage(args: readonly Field[]): readonly Field[] | null {
   for (const [i, { text }] of args.entries()) {
     const isPackage = packageOf(text) === "nacre";
@@ -73,18 +75,21 @@ function argumentsOfPackage(args: readonly Field[]): readonly Field[] | null {
   return null;
 }
 
-/** Whether the arguments begin with a subcommand of nacre. If nacre certainly runs, an unknown one counts as well. */
+/**
+ * Whether the arguments begin with a subcommand of nacre. If the program is certainly nacre, an unknown subcommand
+ * counts too.
+ */
 function isCall(words: readonly Field[], isNacre: boolean): boolean {
   const [verb] = readOptions(words, NACRE_OPTIONS).operands;
   return verb !== undefined && (VERBS.test(verb.text) || (isNacre && isUnresolved(verb.text)));
 }
 
-/** An option of an unknown program or script that would loosen the rules if the program were nacre; or null. */
+/** An option that would loosen the rules if this unknown program or script were nacre, or null. */
 export function nacreLikeOption({ program, args }: EffectiveCommand): string | null {
   if (!runsScripts(program) && isKnownProgram(program)) return null;
   const words = args.filter(({ text }) => text !== "--");
   const { flags, values, operands } = readOptions(words, NACRE_OPTIONS);
-  // The first `run` of `npm run` or `bun run` is not nacre's.
+  // In `npm run` and `bun run`, the first `run` is not a subcommand of nacre.
   const own = runsScripts(program) ? operands.slice(1) : operands;
   if (!own.some(({ text }) => text === "run" || text === "mcp")) return null;
   const policy = values.get("policy")?.find(({ text }) => /^(off|trusting)$/.test(text));

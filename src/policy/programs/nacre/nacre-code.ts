@@ -10,7 +10,7 @@ const SANDBOX_OFF = /["'`]?\bsandbox["'`]?\s*:\s*["'`]off["'`]/;
 /** Options that replace rules or approvals. A name alone is short for `name: name`. */
 const REPLACES = /["'`]?\b(policyFile|rules|judge|approve|allowUnsandboxed)["'`]?\s*[:,}(]/;
 
-/** The way in which code loosens the rules of nacre, or null. */
+/** How the code loosens nacre's rules, or null. */
 export function loosenedByCode(code: string): string | null {
   if (!USES.test(code)) return null;
   if (PROGRAM.test(code)) return "starts nacre with options that are known only at run time";

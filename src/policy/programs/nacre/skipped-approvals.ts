@@ -1,4 +1,4 @@
-// Agents that are started without their approvals.
+// Agents that are started with their approvals turned off.
 
 import { asksForHelp } from "../../facts.ts";
 import { remembered } from "../../remembered.ts";

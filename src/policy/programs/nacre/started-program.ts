@@ -1,4 +1,5 @@
-// Agents that a runtime starts through a file of their package, or as a module. They are judged like a call by name.
+// Agents that a runtime starts through a file of their package or as a module. This is judged like a call of the agent
+// by name.
 
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import type { Flow } from "../../shell-model/flow.ts";
@@ -9,7 +10,7 @@ import { readOptions } from "../read-options.ts";
 import { RUNTIMES, scriptArguments } from "./nacre-arguments.ts";
 import { packageOf } from "./package-name.ts";
 
-/** Runs the agent that a script or module belongs to; null for any other script. */
+/** Walks the agent that a script or module belongs to. Returns null for any other script. */
 export function runStarted(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const [started, ...rest] = startedBy(command);
   const program = started ? agentOf(started.text) : null;

@@ -1,4 +1,4 @@
-// Paths in code of other languages. A path in a call that only reads is harmless; any other use is unknown.
+// Paths in code in other languages. A path in a call that only reads is harmless; any other use is unknown.
 
 import { POLICY_CODE_PATHS_MAX_COUNT } from "../../../support/limits.ts";
 
@@ -10,7 +10,10 @@ const READ_BEFORE =
 /** Matches the code before a path that is an item of a list or a value in a table. */
 const ITEM_BEFORE = /(?:[:,[{+%=]|\bin|\breturn)\s*$/;
 
-/** Absolute paths whose use is not known to be harmless. @param destroys Whether the code deletes or writes something. */
+/**
+ * Absolute paths whose use is not known to be harmless.
+ * @param destroys Whether the code deletes or writes something.
+ */
 export function pathsOfUnknownUse(source: string, destroys: boolean): readonly string[] {
   const found: string[] = [];
   for (const match of source.matchAll(LITERAL)) {

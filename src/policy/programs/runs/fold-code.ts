@@ -1,5 +1,5 @@
-// Evaluates constants in code of languages other than bash: the home directory, joined strings, decoded strings, and names
-// that are built from strings. It uses regular expressions and does not parse the languages.
+// Evaluates constants in code of languages other than bash: the home directory, joined strings, decoded strings, and
+// names that are built from strings. It uses regular expressions and does not parse the languages.
 
 import { POLICY_CODE_FOLDED_MAX_CHARS, POLICY_CODE_FOLDS_MAX_COUNT } from "../../../support/limits.ts";
 
@@ -28,7 +28,7 @@ const EVALUATED =
 const HOME =
   /(?:(?:pathlib\.)?Path\.home|(?:os|require\(['"](?:node:)?os['"]\))\.homedir|\bhomedir|System\.user_home!?|Dir\.home|os\.UserHomeDir)\(\)|process\.env\.HOME|vim\.env\.HOME|(?:Deno|Bun)\.env\.(?:HOME\b|get\(\s*["']HOME["']\s*\))|Dir\.home|\$ENV\{["']?HOME["']?\}|\$env\(HOME\)|\$env:(?:HOME|USERPROFILE)|%\*ENV<HOME>|\$\*HOME|(?:os\.environ|ENV|process\.env|\$_ENV|\$_SERVER|System\.env)\s*\[\s*["']HOME["']\s*\]|(?:os\.environ\.get|(?:os\.)?[gG]et_?[eE]nv|System\.getenv|Sys\.getenv|System\.get_env|os:getenv|ENV\.fetch|(?:getenv|Sys\.getenv|System\.get_env)!?)\s*\(?\s*["']HOME["']\s*\)?|System\.getProperty\(\s*["']user\.home["']\s*\)|\bexpand\(\s*["'](?:~|\$HOME)["']\s*\)|\$env\.HOME\b|\(getenv\s+"HOME"\)|\(user-homedir-pathname\)/g;
 
-/** Replaces expressions for the home directory by its path. */
+/** Replaces expressions for the home directory with its path. */
 function withHome(code: string, home: string): string {
   if (!/home|HOME|expanduser|expand_path|~/i.test(code)) return code;
   const literal = JSON.stringify(home);
@@ -110,7 +110,10 @@ function percentDecoded(text: string): string {
   );
 }
 
-/** Replaces calls through strings with ordinary calls: `getattr(os, "system")(…)`, `fs["rmSync"](…)`, `x.send("rm_rf", …)`, PHP's `$f(…)`. */
+/**
+ * Replaces calls through strings with ordinary calls: `getattr(os, "system")(…)`, `fs["rmSync"](…)`,
+ * `x.send("rm_rf", …)`, PHP's `$f(…)`.
+ */
 function withNames(code: string): string {
   let named = code
     .replace(/__import__\(\s*["'](\w+)["']\s*\)/g, "$1")

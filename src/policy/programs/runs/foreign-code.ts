@@ -1,5 +1,5 @@
-// Scans code of other languages for calls with literal arguments that run or destroy something. It does not parse the
-// languages: code that hides its intent passes, and only the sandbox stops it.
+// Scans code in other languages for calls with literal arguments that run or destroy something. It does not parse the
+// languages, so it misses code that hides its intent. Only the sandbox confines such code.
 
 import {
   POLICY_FOLDED_MAX_CHARS,
@@ -13,7 +13,7 @@ import { pathsNamed, pathsOfUnknownUse } from "./code-paths.ts";
 import { foldedCode } from "./fold-code.ts";
 
 export interface CodeScan {
-  /** Shell texts it runs. */
+  /** Shell texts that the code runs. */
   readonly texts: readonly string[];
   /** Its effects, as equivalent shell commands. */
   readonly argvs: readonly (readonly string[])[];
@@ -27,11 +27,11 @@ export interface CodeScan {
   readonly sends: boolean;
   /** Whether it sends data, not only a request. */
   readonly posts: boolean;
-  /** Its strings that are absolute paths. */
+  /** String literals that are absolute paths. */
   readonly literals: readonly string[];
   /** Whether it deletes or overwrites something. */
   readonly destroys: boolean;
-  /** Paths that it does more with than read. */
+  /** Paths whose use is not known to be harmless. */
   readonly paths: readonly string[];
 }
 
@@ -78,7 +78,7 @@ function callsIn(source: string): { readonly texts: string[]; readonly argvs: (r
     const [first] = strings;
     if (first === undefined) continue;
     if (EXECUTES.test(name)) {
-      // C's exec and spawn take the program twice: as the file to run, and as argv[0].
+      // The arguments of exec and spawn name the program twice: as the file to run, and as argv[0].
       if (/^(exec|spawn)[lv]/.test(name) && strings.length > 1) argvs.push([first, ...strings.slice(2)]);
       else if (isList || strings.length > 1) argvs.push(strings);
       else texts.push(first);
@@ -128,7 +128,7 @@ function withLists(code: string): string {
   );
 }
 
-/** Deletions and kills whose call contains no literal. */
+/** Effects of calls whose literal, if any, is not at the start of their arguments. */
 function callsWithoutLiterals(source: string): readonly (readonly string[])[] {
   const found: string[][] = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
   found.push(...[...source.matchAll(PATH_WRITES)].map(([, path = ""]) => ["tee", "--", path]));

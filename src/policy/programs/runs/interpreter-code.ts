@@ -1,5 +1,5 @@
-// Code for interpreters on the command line or on stdin. Each call with literal arguments that runs or destroys something is
-// judged as the equivalent shell command, so the same rules cover both.
+// Code for interpreters on the command line or on stdin. Each call with literal arguments that runs or destroys
+// something is judged as the equivalent shell command, so the same rules cover both.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../../support/limits.ts";
 import { changeDirectory, holdsCredentials } from "../../paths/paths.ts";
@@ -64,7 +64,9 @@ const BARE_COMMANDS =
 const withHomePath = (text: string, { where }: Runner): string =>
   text.replace(/~(?=\/|["'\s)]|$)|\$(?:env:)?(?:HOME\b|\{HOME\}|env\(HOME\))|%\*ENV<HOME>/g, where.home);
 
-/** Possible code: arguments that are more than a word or a path, files in the arguments that the command wrote, and stdin. */
+/**
+ * Text that may be code: arguments that are more than a word or a path, argument files that the command wrote, stdin.
+ */
 function codeGiven(
   { args, stdin, span }: EffectiveCommand,
   { scope }: CommandContext,
@@ -82,7 +84,7 @@ function codeGiven(
   return [...texts, ...written, ...input];
 }
 
-/** The code of a file that the command wrote, of stdin or of a substitution. */
+/** The code from a file that the command wrote, from stdin or from a substitution. */
 function scriptOf(
   first: Field | undefined,
   command: EffectiveCommand,
@@ -108,7 +110,7 @@ function runCode(
   runner.spend(SCAN_STEPS + Math.min(code.length, POLICY_FOLDED_MAX_CHARS) / SCANNED_CHARS_PER_STEP);
   if (code.startsWith(UNKNOWN) && (code.length === 1 || !isCertain(code))) {
     const origins = [...(flow?.origins ?? []), ...command.substituted];
-    // Redirected from a script: the same as naming the script.
+    // Redirecting a script to stdin is the same as naming the script.
     if (origins.join() === "file") return null;
     const kind = origins.includes("network") ? "remote-code" : "hidden-code";
     runner.sign(kind, around.span, `${command.program} runs code that is built at run time`);

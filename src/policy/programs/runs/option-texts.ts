@@ -41,7 +41,7 @@ function runTexts(
 /** Usual values: a compressor or a remote shell. */
 const EXPECTED =
   /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+( ?[\w./~=:@\uFDD0-\uFDD4-]+)?)*$/;
-/** Actions of tar at a checkpoint that run nothing. */
+/** Checkpoint actions of tar that run no program. */
 const CHECKPOINT = /^(dot|echo|bell|ttyout|sleep|totals|wait)(=|$)/;
 
 function withoutUsual(texts: readonly Field[]): readonly Field[] {

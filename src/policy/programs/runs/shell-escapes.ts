@@ -4,7 +4,7 @@ import type { EffectiveCommand, Field } from "../../shell-model/command.ts";
 import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 
-/** Walks each text in arguments and stdin that the first or second group of the pattern matches. */
+/** Walks the shell text in arguments and stdin: what the first or second group of the pattern matches. */
 export function shellEscapes(pattern: RegExp): RunsCommand {
   return (command, around, runner) => {
     const inside = inSameProcess(around, command.program);

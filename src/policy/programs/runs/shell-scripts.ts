@@ -1,4 +1,4 @@
-// Shells and their scripts: -c texts, stdin, sourced files, and files that the same command wrote before.
+// Shells and their scripts: -c texts, stdin, sourced files, and files that the same command wrote earlier.
 
 import { changeDirectory } from "../../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
@@ -11,7 +11,7 @@ import { readOptions, valuesOf } from "../read-options.ts";
 
 const MADE_AT_RUN_TIME = "a shell runs text that is built at run time";
 
-/** `source` and `.`, as builtins only. */
+/** `source` and `.`, only as builtins. */
 export const runSource: RunsCommand = (command, around, runner) => {
   const [file, ...rest] = command.args;
   if (!file || command.called.includes("/")) return null;
@@ -33,7 +33,7 @@ export const runShell: RunsCommand = (command, around, runner, table) => {
   return readScript(first, command, inShell(command, around, rest), runner);
 };
 
-/** Walks a program that the same command wrote or downloaded before. */
+/** Walks a program that the same command wrote or downloaded earlier. */
 export function runFile(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const flow = command.called.includes("/") ? knownFile(command.called, around) : fileInPath(command, around);
   if (!flow) return null;

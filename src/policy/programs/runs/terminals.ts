@@ -33,7 +33,7 @@ function typeIntoTmux(args: readonly Field[], around: CommandContext, runner: Ru
 function runTmuxCommand(verb: string, rest: readonly Field[], around: CommandContext, runner: Runner): void {
   const operandsOf = (values: string) => readOptions(rest, { values }, "at-operand").operands;
   if (RUNS.test(verb)) {
-    // -h takes a height for display-popup and is a flag for the other commands.
+    // For display-popup, -h takes a height. For other commands, it is a flag.
     typed(operandsOf(/popup$/.test(verb) ? "-bcdehsStTwxy" : "-ceFlnstxy"), " ", around, runner);
   } else if (/^send(-keys)?$/.test(verb)) {
     const keys = operandsOf("-tN");

@@ -1,5 +1,5 @@
-// Text that a command writes and a tool then runs: recipes, package scripts, build scripts, tests, configuration that is code.
-// The command line does not name these files, so the policy reads every text file that the command wrote.
+// Text that a command writes and a tool then runs: recipes, package scripts, build scripts, tests, configuration that
+// is code. The command line does not name these files, so the policy reads every text file that the command wrote.
 
 import { POLICY_FETCHED_MAX_COUNT } from "../../../support/limits.ts";
 import { changeDirectory } from "../../paths/paths.ts";
@@ -29,12 +29,12 @@ const DATA = /\.(md|markdown|rst|adoc|txt|log|csv|tsv|html?|svg|lock|pem|crt|key
 const CODE =
   /\.(py|[cm]?[jt]sx?|rb|pl|php|lua|rs|go|c|cc|cpp|h|hpp|java|kt|kts|scala|swift|gradle|groovy|exs?|erl|hs|ml|jl|R|cs|nim|cr|zig|pth|sbt)$|(^|\/)(Rakefile|Gemfile|Vagrantfile|Jenkinsfile|SConstruct|wscript|Fastfile|Guardfile|Capfile)$/;
 
-/** Walks the files that this command wrote before, if the program runs files of the project. */
+/** Walks the files that this command wrote earlier, if the program runs files of the project. */
 export function runWritten(command: EffectiveCommand, around: CommandContext, runner: Runner): void {
   noteFetched(command, around, runner);
   const { files } = around.scope;
   const { program, stdin, via } = command;
-  // A written script may start the tool again. Its files were already read.
+  // A script that the command wrote may start the tool again. The files were read at the first start.
   if (!TOOLS.has(program) || via.includes(WRITTEN)) return;
   const inside = { ...inSeparateProcess(around, WRITTEN), assignments: [] };
   if (COMPILERS.test(program) && stdin.connected && stdin.text !== null)
