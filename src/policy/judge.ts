@@ -1,5 +1,5 @@
-// The verdict for one command: walk it, apply every rule, and let the strictest finding decide. Pure. It never throws: an
-// internal failure becomes the verdict `ask`.
+// Judges one command: walks it, applies every rule, and lets the strictest finding decide. This code is pure and never
+// throws: an internal failure becomes the verdict `ask`.
 
 import { messageOf } from "../support/errors.ts";
 import {
@@ -46,8 +46,8 @@ export function explain(command: string, facts: PolicyFacts): Explanation {
   return { command, parse: { ok: problems.length === 0, problems }, commands, verdict };
 }
 
-/** Whether a user rule matches any part of a command, with HOME=/home/dev in ~/proj. */
-export function explainsRule(rule: UserRule, command: string): boolean {
+/** Whether a user rule matches any part of an example command. Assumes HOME=/home/dev and the directory ~/proj. */
+export function matchesExample(rule: UserRule, command: string): boolean {
   const examination = new Examination(command, { home: "/home/dev", cwd: "/home/dev/proj" }, true);
   examination.verdict();
   return examination.judged.some((one) => ruleMatches(rule, one));
@@ -62,13 +62,13 @@ class Examination {
   readonly #where: Where;
   readonly #rulesFor: (program: string) => RulesForProgram;
   /** Whether to keep every command, not only those with findings. */
-  readonly #keeps: boolean;
+  readonly #keepsAll: boolean;
   #denied = 0;
 
-  constructor(command: string, facts: PolicyFacts, keeps: boolean) {
+  constructor(command: string, facts: PolicyFacts, keepsAll: boolean) {
     this.#command = command;
     this.#facts = facts;
-    this.#keeps = keeps || (facts.rules?.length ?? 0) > 0;
+    this.#keepsAll = keepsAll || (facts.rules?.length ?? 0) > 0;
     this.#where = describeWhere(facts);
     const cautious = facts.profile === "cautious" && facts.sandboxed !== true;
     this.#rulesFor = cautious ? cautiousRules : standardRules;
@@ -81,7 +81,7 @@ class Examination {
     const { walk } = this;
     const all: Span = { start: 0, end: this.#command.length };
     const hidden = hiddenCharacters(this.#command);
-    // Add this finding first: among equally strict findings, the first one gives the reason.
+    // Add this finding first: among equally strict findings, the first one supplies the reason.
     if (hidden) this.#addSign({ kind: "hidden-characters", span: hidden.span, detail: hidden.code });
     attempt(walk, all, () => walk.start(this.#command));
     if (walk.signs.some(({ kind }) => kind === "unparsed") && isPackedForkBomb(this.#command)) {
@@ -113,10 +113,10 @@ class Examination {
     }
     const forwarded = forwardedCommand(effective);
     if (forwarded) this.#judgeForwarded(judgedCommand(forwarded, this.#where, this.walk.budget), command);
-    if (!this.#keeps && this.findings.length === before) return;
+    if (!this.#keepsAll && this.findings.length === before) return;
     if (this.judged.length < POLICY_COMMANDS_MAX_COUNT) this.judged.push(command);
-    // Otherwise a long script could bypass a user rule.
-    else if (this.#keeps) throw new BudgetSpent("too many commands");
+    // User rules must see every command. Otherwise a long script could bypass them.
+    else if (this.#keepsAll) throw new BudgetSpent("too many commands");
   }
 
   #rulesAbout({ program, effects }: JudgedCommand): readonly CommandRule[] {
@@ -124,7 +124,7 @@ class Examination {
     return effects.length > 0 ? all : withoutEffects;
   }
 
-  /** The cost of applying the rules. Rules without `programs` and `needs` are part of the cost of the walk. */
+  /** The cost of applying the rules. Rules without `programs` and `needs` are already charged by the walk. */
   #stepsFor({ program, effects }: JudgedCommand): number {
     const { own, aboutEffects } = this.#rulesFor(program);
     return (
@@ -132,7 +132,7 @@ class Examination {
     );
   }
 
-  /** Skips the rules about a program's arguments if there are too many arguments to check. */
+  /** Skips the rules about a program's arguments if the arguments are too long to check. */
   #rulesWithin(
     rules: readonly CommandRule[],
     { args, span, program }: JudgedCommand,

@@ -1,12 +1,12 @@
-// Reads user rules: checks their shape (rules-schema.ts), then runs every rule's own examples, and names the rule that
-// fails. The caller decides which files to read.
+// Reads user rules: checks their shape (rules-schema.ts), then checks every rule against its own examples. Each problem
+// names the rule at fault. The caller decides which files to read.
 
-import { explainsRule } from "./judge.ts";
+import { matchesExample } from "./judge.ts";
 import { RULES } from "./rules.ts";
 import { ruleFileSchema, type WrittenRule } from "./rules-schema.ts";
 import type { UserRule, UserRuleSet } from "./user-rule.ts";
 
-/** An error in a file of rules. */
+/** An error in a rule file. */
 export interface RuleProblem {
   /** The keys that lead to it: `["rules", 0, "verdict"]`. */
   readonly at: readonly (string | number)[];
@@ -81,7 +81,7 @@ function listOf<T extends string>(value: T | readonly T[] | undefined): readonly
 }
 
 /** An error and its key. */
-type Complaint = readonly [key: string, words: string];
+type Complaint = readonly [key: string, message: string];
 
 function senseProblems(
   rule: UserRule,
@@ -109,10 +109,10 @@ function senseProblems(
 function exampleProblems(rule: UserRule): readonly Complaint[] {
   return [
     ...rule.matches
-      .filter((command) => !explainsRule(rule, command))
+      .filter((command) => !matchesExample(rule, command))
       .map((command) => ["matches", `it does not match its own example ${JSON.stringify(command)}`] as const),
     ...rule.misses
-      .filter((command) => explainsRule(rule, command))
+      .filter((command) => matchesExample(rule, command))
       .map(
         (command) =>
           ["misses", `it matches ${JSON.stringify(command)}, an example that it must not match`] as const,

@@ -40,7 +40,7 @@ describe("the labeled commands", () => {
   });
 });
 
-describe("commands from people who did not know the rules", () => {
+describe("commands whose authors did not know the rules", () => {
   it("stops at least 97 % of the dangerous commands", () => {
     expect(share(judgedIn("dangerous"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
   });

@@ -68,7 +68,7 @@ describe("judge", () => {
     expect(verdictOf(command)).toBe("deny");
   });
 
-  it("returns only nulls and an empty list beside allow", () => {
+  it("returns allow with nulls and an empty list of findings", () => {
     expect(judge("ls -la", dev)).toEqual({
       verdict: "allow",
       rule: null,

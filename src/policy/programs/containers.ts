@@ -1,4 +1,4 @@
-// Containers, clusters and virtual machines, with the tools that run a command inside one.
+// Tools for containers, clusters and virtual machines, including those that run a command inside one.
 
 import type { Field } from "../shell-model/command.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
@@ -51,8 +51,8 @@ function mounted(args: readonly Field[]): readonly RawEffect[] {
     if (value === undefined) return [];
     const [, source] = /(?:^|,)(?:source|src)=([^,]+)/.exec(value) ?? /^([^:]+):/.exec(value) ?? [];
     if (source === undefined || !/^[/~.]/.test(source)) return [];
-    const isRead = /:(\w+,)*ro(,|$)|,(readonly|ro)(,|$)/.test(value);
+    const isReadOnly = /:(\w+,)*ro(,|$)|,(readonly|ro)(,|$)/.test(value);
     const target = { ...arg, text: source };
-    return isRead ? [{ kind: "read", target }] : effectsOn([target], "may-write", { how: "familiar" });
+    return isReadOnly ? [{ kind: "read", target }] : effectsOn([target], "may-write", { how: "familiar" });
   });
 }

@@ -56,11 +56,11 @@ function pushesToUrl(words: readonly Field[]): boolean {
   return verb === "push" && /^(https?:|ssh:|git:|\w+@[\w.-]+:)/.test(remote);
 }
 
-/** Settings that name neither programs nor trusted hosts and keys. */
+/** Settings that do not name programs, trusted hosts or keys. */
 const HARMLESS_SETTINGS =
   /^(user\.(name|email)|init\.defaultbranch|pull\.\w+|push\.(default|autosetupremote)|color\..+|core\.(autocrlf|eol|quotepath|longpaths|filemode)|merge\.conflictstyle|rebase\.\w+|rerere\.\w+|fetch\.prune|diff\.(algorithm|colormoved)|column\.ui|branch\.sort|help\.autocorrect|advice\..+)$/i;
 
-/** Files that subcommands write: archives, bundles, patches, new repositories, the settings of the user. */
+/** Files that subcommands write: archives, bundles, patches, new repositories, the user's settings. */
 function written(words: readonly Field[]): readonly RawEffect[] {
   const { verb, at } = verbIn(words);
   const rest = words.slice(at + 1);
@@ -119,14 +119,14 @@ function cleaned(args: readonly Field[]): readonly RawEffect[] {
 function runGit(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
   const { verb, args } = readGit(command.args);
   const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
-  // If the same command added the remote, judge the remote by its URL.
+  // If the same command added the remote, judge the push like one to an unknown host.
   if (verb === "push" && around.scope.made.remotes.has(remote))
     runner.runArgv(
       ["git", "push", "https://unknown.example"].map((text) => ({ text, span: command.span })),
       inSameProcess(around, "git"),
     );
   if (/^(apply|am)$/.test(verb) && command.stdin.origins.includes("network"))
-    runner.sign("remote-code", command.span, "git applies a patch that it downloads");
+    runner.sign("remote-code", command.span, "git applies a downloaded patch");
   const named = namedCommand(command.args);
   if (named) runner.runText(named.text, { ...inSameProcess(around, "git"), span: named.span });
   runOptionTexts(executed(command.args), command, around, runner);

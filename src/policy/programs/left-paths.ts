@@ -1,5 +1,5 @@
-// Records the directories, links and copies that a command creates, for later commands of the same text. links.ts resolves
-// paths through these links, and a copy of a program is judged as that program.
+// Records the directories, links and copies that a command creates, for later commands in the same text. links.ts
+// resolves paths through these links, and a copy of a program is judged as that program.
 
 import { POLICY_MADE_NAMES_MAX_COUNT } from "../../support/limits.ts";
 import { changeDirectory, partsOf } from "../paths/paths.ts";
@@ -26,11 +26,11 @@ function leavesCopiesFrom(
   const isSymbolic = isSymbolicLink(program, options);
   // Writing to a hard link writes to the original file.
   const isLink = isSymbolic || isHardLink(program, options);
-  // A relative link target starts at the directory of the link.
-  const isRead = isSymbolic && !hasFlag(options, "-r relative") && program !== "cp";
+  // A relative link target is relative to the directory of the link.
+  const isRelativeToLink = isSymbolic && !hasFlag(options, "-r relative") && program !== "cp";
   for (const transfer of transfersOf(program, options)) {
     for (const path of pathsMade(transfer, cwd)) {
-      const source = changeDirectory(transfer.text, isRead ? changeDirectory("..", path) : cwd);
+      const source = changeDirectory(transfer.text, isRelativeToLink ? changeDirectory("..", path) : cwd);
       if (source === path || isUnresolved(path)) continue;
       if (!isSymbolic) putCopy(path, source, made);
       if (isLink) made.links.add(path, source);
@@ -38,7 +38,7 @@ function leavesCopiesFrom(
   }
 }
 
-/** The created paths: in the target if it is a directory, otherwise the target itself. */
+/** The paths that may be created: inside the target, and the target itself unless it is certainly a directory. */
 function pathsMade({ text, target, isDirectory }: Transfer, cwd: string): readonly string[] {
   const name = partsOf(text).at(-1) ?? "";
   const inside = /^(\.\.)?$/.test(name) ? [] : [changeDirectory(`${target}/${name}`, cwd)];
@@ -49,7 +49,7 @@ function isSymbolicLink(program: string, options: Options): boolean {
   return /^(ln|cp)$/.test(program) && hasFlag(options, "-s symbolic symbolic-link");
 }
 
-/** For a call that creates no symbolic link. */
+/** Call this only if isSymbolicLink returned false. */
 function isHardLink(program: string, options: Options): boolean {
   return program === "ln" || program === "link" || (program === "cp" && hasFlag(options, "-l link"));
 }
@@ -76,8 +76,8 @@ function transfersOf(program: string, options: Options): readonly Transfer[] {
   const directory = into?.text ?? (isLoneName ? "." : undefined);
   if (directory !== undefined)
     return operands.map((text) => ({ text, target: directory, isDirectory: true }));
-  const isOne = program !== "ln" || operands.length > POLICY_MADE_NAMES_MAX_COUNT;
-  const named = isOne ? operands.slice(1).slice(-1) : operands.slice(1);
+  const hasOneTarget = program !== "ln" || operands.length > POLICY_MADE_NAMES_MAX_COUNT;
+  const named = hasOneTarget ? operands.slice(1).slice(-1) : operands.slice(1);
   const last = operands.length - named.length;
   return named.flatMap((target, i) =>
     operands

@@ -16,7 +16,7 @@ const changes = (kind: EffectKind): Program => ({
   effects: (options, command) => withMode(kind, options, command),
 });
 
-/** Arguments that look like options but are modes: `chmod -x file`, `chattr -i file`. */
+/** For programs with modes that look like options: `chmod -x file`, `chattr -i file`. */
 const changesMode = (mode: RegExp): Program => ({
   options: CHANGE,
   effects: (_options, command) => {
@@ -44,9 +44,9 @@ const isRecursive = (options: Options): boolean => hasFlag(options, "-R recursiv
 /** The first operand is the mode or the owner, unless --reference names a file to copy it from. */
 function withMode(kind: EffectKind, options: Options, { program }: EffectiveCommand): readonly RawEffect[] {
   const [mode, ...rest] = options.operands;
-  const isGiven = options.flags.has("reference");
-  const how = meaning(isGiven ? "" : (mode?.text ?? ""), program);
-  return effectsOn(isGiven ? options.operands : rest, kind, { recursive: isRecursive(options), how });
+  const hasReference = options.flags.has("reference");
+  const how = meaning(hasReference ? "" : (mode?.text ?? ""), program);
+  return effectsOn(hasReference ? options.operands : rest, kind, { recursive: isRecursive(options), how });
 }
 
 /** Modes that keep all rights of the owner and let no other user write. */

@@ -15,7 +15,7 @@ export function programEffects(command: EffectiveCommand): readonly RawEffect[] 
   if (!effects && writes === undefined && !reads) return NONE;
   const all: RawEffect[] = [];
   if (effects || writes !== undefined) {
-    // The options of the inner command belong to the inner command.
+    // Options after the first operand belong to the inner command, not to the wrapper.
     const options = readOptions(command.args, table, wraps && !wraps.verb ? "at-operand" : "at-end");
     if (effects) all.push(...effects(options, command));
     if (writes !== undefined) all.push(...effectsOn(valuesOf(options, writes), "write"));
@@ -25,13 +25,13 @@ export function programEffects(command: EffectiveCommand): readonly RawEffect[] 
 }
 
 function filesRead({ args, cwds, links }: EffectiveCommand, sends: Sends | undefined): readonly RawEffect[] {
-  const isInteresting = cwds.some((cwd) => HOLDS_CREDENTIALS.test(cwd));
+  const mayHoldCredentials = cwds.some((cwd) => HOLDS_CREDENTIALS.test(cwd));
   const couldMatter = (name: string) =>
-    isInteresting || cwds.some((cwd) => links.at(`${cwd}/${name}`).length > 0);
+    mayHoldCredentials || cwds.some((cwd) => links.at(`${cwd}/${name}`).length > 0);
   return args.flatMap((arg, i): readonly RawEffect[] => {
     // The key authenticates a connection: the program does not print it.
     if (sends?.identity !== undefined && args[i - 1]?.text === "-i") return [];
-    // A bare word can be a file in the directory. For a program that sends data, it is mostly text.
+    // A bare word can name a file in the current directory. For a program that sends data, it is usually text.
     const path = pathIn(arg.text) ?? (!sends && isName(arg.text) && couldMatter(arg.text) ? arg.text : null);
     const target: Field = { ...arg, text: path ?? "" };
     return path === null ? [] : [{ kind: "read", target }];
@@ -42,7 +42,7 @@ function filesRead({ args, cwds, links }: EffectiveCommand, sends: Sends | undef
 const FILE_IN_VALUE =
   /^(?:-[dFT]|--(?:data(?:-\w+)?|form|upload-file|post-file|body-file)=?)?(?:[\w.]+=)?[@<]?(~?[/.\w].*)$/;
 
-/** Directories in which a bare word can name a credential: hidden ones, and those of the machine. */
+/** Directories in which a bare word can name a credential: hidden directories, /etc, /proc and /root. */
 const HOLDS_CREDENTIALS = /\/\.[^./]|^\/(?:etc|proc|root)(?:\/|$)/;
 
 function isName(text: string): boolean {

@@ -5,7 +5,8 @@ import { onEffect, type Rule } from "../rule.ts";
 import { isCertain } from "../shell-model/marks.ts";
 
 /** Whether a whole directory is affected: recursively, or through a glob or a search that covers all its files. */
-const whole = ({ recursive, resolved, how }: Effect) => how !== "empty" && (recursive || resolved.contents);
+const isWholeDirectory = ({ recursive, resolved, how }: Effect) =>
+  how !== "empty" && (recursive || resolved.contents);
 
 const CACHES = /\/\.cache\/./;
 
@@ -48,7 +49,7 @@ export const deletionRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["delete"],
       classes: ["home"],
-      when: whole,
+      when: isWholeDirectory,
       reason: "{program} would delete a home directory ({path}).",
     }),
   },
@@ -82,7 +83,7 @@ export const deletionRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["delete"],
       classes: ["above-workspace"],
-      when: whole,
+      when: isWholeDirectory,
       reason: "{program} would delete the workspace and its siblings ({path}).",
     }),
   },
@@ -96,7 +97,7 @@ export const deletionRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["delete"],
       classes: ["secret"],
-      when: (effect) => whole(effect) || effect.how === "shred",
+      when: (effect) => isWholeDirectory(effect) || effect.how === "shred",
       reason: "{program} would delete keys or credentials ({path}).",
     }),
   },
@@ -132,8 +133,8 @@ export const deletionRules: readonly Rule[] = [
       when: (effect) =>
         effect.how !== "empty" &&
         (effect.resolved.class === "temp-root"
-          ? whole(effect) && !effect.resolved.contents
-          : whole(effect) || !CACHES.test(effect.resolved.path)),
+          ? isWholeDirectory(effect) && !effect.resolved.contents
+          : isWholeDirectory(effect) || !CACHES.test(effect.resolved.path)),
       reason: "{program} would delete {path}, which is outside the workspace.",
     }),
   },
@@ -148,7 +149,7 @@ export const deletionRules: readonly Rule[] = [
       kinds: ["delete"],
       classes: ["workspace"],
       // git-lose-work covers git clean.
-      when: (effect) => whole(effect) && effect.how !== "git",
+      when: (effect) => isWholeDirectory(effect) && effect.how !== "git",
       reason: "{program} would delete everything in the workspace ({path}).",
     }),
   },
@@ -176,7 +177,7 @@ export const deletionRules: readonly Rule[] = [
       kinds: ["delete", "move"],
       classes: ["unknown"],
       when: (effect) =>
-        effect.kind === "delete" && (whole(effect) || /[\uFDD2-\uFDD4]$/.test(effect.target.text)),
+        effect.kind === "delete" && (isWholeDirectory(effect) || /[\uFDD2-\uFDD4]$/.test(effect.target.text)),
       reason: "{program} would delete recursively, and its target is known only at run time ({path}).",
     }),
   },

@@ -9,7 +9,7 @@ const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F d
 const FORMATTERS =
   /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|xfs_repair|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs|flash_erase|flashcp|nandwrite|flashrom)$/;
 
-/** Programs, and arguments with which they change nothing. */
+/** Programs, and the arguments that make them only read. */
 const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
   [
     /^(fdisk|sfdisk|gdisk|sgdisk|parted|cfdisk)$/,
@@ -34,14 +34,14 @@ const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
 /** Devices that hold no data. */
 const SOUND_OR_SERIAL = /^\/dev\/(dsp|audio|mixer|tty(S|USB|ACM)\d)/;
 
-/** Tools that take the short name of a device or a pool, never an image file. */
+/** Tools that accept the short name of a device or a pool, but no image file. */
 const NAMES_ONLY =
   /^(vgremove|lvremove|pvremove|vgreduce|zpool|zfs|swapoff|dmsetup|diskutil|btrfs|flashrom)$/;
-const GROWS = /^(tune2fs|resize2fs|fsck|e2fsck|xfs_repair|losetup|swapoff|dmsetup|debugfs)/;
+const KEEPS_DATA = /^(tune2fs|resize2fs|fsck|e2fsck|xfs_repair|losetup|swapoff|dmsetup|debugfs)/;
 
 /** Whether this call changes a volume without destroying its data. Most tools have verbs of both kinds. */
 function onlyChanges({ program, args }: JudgedCommand): boolean {
-  if (GROWS.test(program)) return true;
+  if (KEEPS_DATA.test(program)) return true;
   const line = args.map(({ text }) => text).join(" ");
   if (program === "cryptsetup")
     return !/(^| )(luksFormat|\w*erase|reencrypt|luksKillSlot|luksRemoveKey)( |$)/i.test(line);

@@ -10,9 +10,10 @@ const force = /^(-\w*f\w*|--force)$/;
 
 const dryRun = /^(-n|--dry-run)$/;
 
-/** A subcommand that loses work, if all conditions hold. */
+/** Describes how a subcommand loses work. It does so only if all conditions hold. */
 interface Loss {
-  readonly loses: string;
+  /** Completes the reason `git SUBCOMMAND would …`. */
+  readonly consequence: string;
   /** Must match the first argument. */
   readonly first?: RegExp;
   /** Each pattern must match an argument. */
@@ -22,48 +23,51 @@ interface Loss {
 }
 
 const UNCOMMITTED = "overwrite uncommitted changes";
-const HISTORY: Loss = { loses: "rewrite the whole history" };
+const HISTORY: Loss = { consequence: "rewrite the whole history" };
 
 const LOSSES: Readonly<Record<string, Loss>> = {
-  reset: { given: [/^--(hard|merge|keep)$/], loses: "discard uncommitted changes" },
-  clean: { given: [force], unless: /^(-\w*n\w*|--dry-run)$/, loses: "delete files that git does not track" },
+  reset: { given: [/^--(hard|merge|keep)$/], consequence: "discard uncommitted changes" },
+  clean: {
+    given: [force],
+    unless: /^(-\w*n\w*|--dry-run)$/,
+    consequence: "delete files that git does not track",
+  },
   checkout: {
-    // --ours and --theirs resolve a conflict in one file.
     given: [/^(-f|--force|--|\.|:\/|\*|-B)$/],
     unless: /^(-b|--orphan)$/,
-    loses: UNCOMMITTED,
+    consequence: UNCOMMITTED,
   },
-  switch: { given: [/^(-f|--force|--discard-changes|-C|--force-create)$/], loses: UNCOMMITTED },
+  switch: { given: [/^(-f|--force|--discard-changes|-C|--force-create)$/], consequence: UNCOMMITTED },
   push: {
     given: [/^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./],
     unless: dryRun,
-    loses: "rewrite or delete shared history",
+    consequence: "rewrite or delete shared history",
   },
-  branch: { given: [/^(-D|-M|-C|--force|-\w*f\w*)$/], loses: "drop commits of a branch" },
-  tag: { given: [/^(-d|--delete|-f|--force)$/], loses: "drop a tag" },
-  stash: { first: /^(drop|clear)$/, loses: "drop stashed work" },
-  reflog: { first: /^(expire|delete)$/, loses: "delete the record of lost commits" },
-  "checkout-index": { given: [force], loses: UNCOMMITTED },
-  "symbolic-ref": { given: [/^(-d|--delete)$/], loses: "drop a reference" },
-  "read-tree": { given: [/^(--reset|-u)$/], loses: UNCOMMITTED },
-  lfs: { first: /^prune$/, loses: "delete unused large files" },
+  branch: { given: [/^(-D|-M|-C|--force|-\w*f\w*)$/], consequence: "drop commits of a branch" },
+  tag: { given: [/^(-d|--delete|-f|--force)$/], consequence: "drop a tag" },
+  stash: { first: /^(drop|clear)$/, consequence: "drop stashed work" },
+  reflog: { first: /^(expire|delete)$/, consequence: "delete the record of lost commits" },
+  "checkout-index": { given: [force], consequence: UNCOMMITTED },
+  "symbolic-ref": { given: [/^(-d|--delete)$/], consequence: "drop a reference" },
+  "read-tree": { given: [/^(--reset|-u)$/], consequence: UNCOMMITTED },
+  lfs: { first: /^prune$/, consequence: "delete unused large files" },
   "filter-branch": HISTORY,
   "filter-repo": HISTORY,
-  gc: { given: [/^--prune(=(now|all))?$/], loses: "delete unreachable commits" },
-  prune: { unless: dryRun, loses: "delete unreachable commits" },
+  gc: { given: [/^--prune(=(now|all))?$/], consequence: "delete unreachable commits" },
+  prune: { unless: dryRun, consequence: "delete unreachable commits" },
   rebase: {
     given: [/^(--root|-x|--exec(=.*)?)$/],
-    loses: "rewrite the whole history or run a command on every commit",
+    consequence: "rewrite the whole history or run a command on every commit",
   },
-  worktree: { first: /^remove$/, given: [force], loses: "delete a worktree with its changes" },
-  submodule: { first: /^deinit$/, given: [force], loses: "delete a submodule's changes" },
+  worktree: { first: /^remove$/, given: [force], consequence: "delete a worktree with its changes" },
+  submodule: { first: /^deinit$/, given: [force], consequence: "delete a submodule's changes" },
   rm: {
     given: [/^(-\w*r\w*|--force|-\w*f\w*)$/, /^(\.|\*|:\/|\uFDD2)$/],
     unless: /^(--cached|-n|--dry-run)$/,
-    loses: "delete every tracked file",
+    consequence: "delete every tracked file",
   },
-  remote: { first: /^(set-url|remove|rm)$/, loses: "change the remote of the repository" },
-  replace: { given: [/(?:)/], unless: /^(-l|--list)$/, loses: "replace commits" },
+  remote: { first: /^(set-url|remove|rm)$/, consequence: "change the remote of the repository" },
+  replace: { given: [/(?:)/], unless: /^(-l|--list)$/, consequence: "replace commits" },
 };
 
 /** Long options that lose work. git accepts unique abbreviations: `--forc`. */
@@ -80,7 +84,7 @@ const LONG_OPTIONS = [
 const inFull = (arg: string): string =>
   (/^--\w{3}/.test(arg) ? LONG_OPTIONS.find((name) => name.startsWith(arg)) : undefined) ?? arg;
 
-/** The reason why the subcommand would lose work, or null. */
+/** The work that the subcommand would lose, as the end of `git SUBCOMMAND would …`, or null. */
 function lossOf({ verb, args }: GitCall): string | null {
   if (verb === "restore") {
     const unstages = has(args, /^(--staged|-S)$/) && !has(args, /^(--worktree|-W)$/);
@@ -92,7 +96,7 @@ function lossOf({ verb, args }: GitCall): string | null {
   if (!loss || (loss.first && !loss.first.test(args[0] ?? ""))) return null;
   if (loss.given?.some((pattern) => !has(args, pattern)) || (loss.unless && has(args, loss.unless)))
     return null;
-  return loss.loses;
+  return loss.consequence;
 }
 
 /** Settings that make git lose work without --force. */
@@ -102,7 +106,7 @@ const LOOSENED =
 const PUSH_ALTERNATIVE =
   "Push to a new branch, or use git push --force-with-lease, which fails if the remote branch has commits you have not seen.";
 
-function loses(command: JudgedCommand): Hit | null {
+function losesWork(command: JudgedCommand): Hit | null {
   const call = readGit(command.args);
   if (call.args.includes("--help")) return null;
   const words = command.args.map(({ text }) => text).join(" ");
@@ -161,7 +165,7 @@ export const gitRules: readonly Rule[] = [
       "git restore --staged a",
       "git commit -m 'reset --hard'",
     ],
-    check: loses,
+    check: losesWork,
   },
   {
     id: "lose-work",

@@ -1,4 +1,6 @@
-// Unknown programs and scripts. Only the profile `cautious` asks about them, and only without a sandbox.
+// Programs that the policy does not know. In every profile, it asks about protected paths in their arguments, risky
+// verbs and dangerous commands that they may run. The profile `cautious` asks about every such program, unless it is
+// sandboxed.
 
 import { asksForHelp } from "../facts.ts";
 import { PATH_CLASSES } from "../paths/path-class.ts";
@@ -9,7 +11,8 @@ import { shown } from "../shell-model/marks.ts";
 
 const RUNS_FILES = /^(python[\d.]*|node|ruby|perl|php|lua|deno|bun|tsx|ts-node|source|\.)$/;
 
-const DESTROYING_VERB =
+/** Subcommands that usually destroy, send or publish something. */
+const RISKY_VERB =
   /^(\w+[:_-])?(delete|destroy|terminate|purge|drop|wipe|nuke|flush|truncate|decommission|deprovision|erase|obliterate|factory-reset|apply|upload|push|send|transfer|revert|strip|seal|revoke|refund|unlock|deploy|publish|uninstall|submit|withdraw|mput|undeploy|detach|evict|drain|shutdown|poweroff|reboot)([:_-]\w+)?$/i;
 
 const isUnfamiliarName = (name: string): boolean =>
@@ -28,12 +31,13 @@ export const unfamiliarRules: readonly Rule[] = [
     matches: ["./x.sh", "frobnicate --all", "bash scripts/build.sh", "python3 x.py"],
     misses: ["ls -la", "git status", "python3 --version", "npm test"],
     check: (command) => {
-      const unknown = !isKnownProgram(command.program) && !isWrapper(command.program);
-      const path = command.called.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(command.called);
+      const isUnknown = !isKnownProgram(command.program) && !isWrapper(command.program);
+      const isOutsideBin =
+        command.called.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(command.called);
       const runsFile =
         (RUNS_FILES.test(command.program) || isShell(command.program)) &&
         /^[^-]/.test(command.args[0]?.text ?? "-");
-      if (asksForHelp(command) || !(unknown || path || runsFile)) return null;
+      if (asksForHelp(command) || !(isUnknown || isOutsideBin || runsFile)) return null;
       return { reason: `${shown(command.called)} is not a program that the policy knows.` };
     },
   },
@@ -84,7 +88,7 @@ export const unfamiliarRules: readonly Rule[] = [
       const verb = args
         .filter(({ text }) => !text.startsWith("-"))
         .slice(0, 4)
-        .find(({ text }) => DESTROYING_VERB.test(text));
+        .find(({ text }) => RISKY_VERB.test(text));
       return verb
         ? {
             reason: `${shown(program)} would ${shown(verb.text)} something, and the policy does not know what.`,
@@ -100,7 +104,7 @@ export const unfamiliarRules: readonly Rule[] = [
     alternative: "Run the inner command directly, so that the policy can judge it.",
     matches: ["mywrapper rm -rf /", "runit -x -- chmod -R 777 /"],
     misses: ["mywrapper rm -rf build", "echo rm -rf /", "frobnicate rm"],
-    // judge.ts checks this, because it needs all other rules.
+    // judge.ts makes this check, because it needs all other rules.
     check: () => null,
   },
 ];

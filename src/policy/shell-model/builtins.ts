@@ -72,7 +72,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     const { flags, operands } = readOptions(command.args);
     for (const { text } of operands) {
       if (flags.has("f")) around.scope.undefine(text);
-      // bash splits an unset IFS like the default one.
+      // If IFS is unset, bash splits as with the default IFS.
       else if (text === "IFS") around.scope.unassign(text);
       else if (/^\w+$/.test(text)) around.scope.assign(text, [""]);
     }
@@ -124,7 +124,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   fc: (command, _around, runner) => {
     const [first] = command.args;
     if (first && !/^-\w*[lnr]/.test(first.text))
-      runner.sign("hidden-code", command.span, "fc runs commands of the history again");
+      runner.sign("hidden-code", command.span, "fc runs commands from the history again");
     return SILENT;
   },
   eval: (command, around, runner) => {

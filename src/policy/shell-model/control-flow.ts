@@ -24,19 +24,22 @@ export interface Walker {
   sign(kind: SignKind, span: Span, detail: string): void;
 }
 
-/** Each command starts in the state after the previous one. Code after the list may start in the state after any of them. */
+/**
+ * Each command starts in the state after the previous one. Code after the list may start in the state after any of
+ * them.
+ */
 export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   const [first, ...rest] = node.commands;
   if (!first) return flowOf("");
   const flow = walker.node(first, rest.length > 0 ? { ...frame, isTested: true } : frame);
   const ends: Scope[] = [];
-  const ways = new Ways();
+  const list = new ListDirectories();
   // If every command runs, the list prints all their output: `$(cd / && pwd)`.
   let { origins } = flow;
   let text = node.operators.every((operator) => operator === "&&") ? flow.text : null;
   let scope = frame.scope;
   for (const [i, command] of rest.entries()) {
-    const reached = ways.through(node.operators[i] ?? "&&", scope);
+    const reached = list.beforeNext(node.operators[i] ?? "&&", scope);
     scope = scope.fork();
     if (reached) scope.directories = reached;
     const isLast = i === rest.length - 1;
@@ -48,17 +51,17 @@ export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   }
   if (rest.length === 0) return flow;
   for (const end of ends) frame.scope.merge(end);
-  frame.scope.directories = ways.end(scope) ?? frame.scope.directories;
+  frame.scope.directories = list.end(scope) ?? frame.scope.directories;
   return flowOf(text, origins);
 }
 
-/** The directories in which a list of `&&` and `||` may continue, for the ways through it that skip the next command. */
-class Ways {
+/** Tracks the directories in which a list of `&&` and `||` may continue, including runs that skip the next command. */
+class ListDirectories {
   #failed: Directories | null = null;
   #passed: Directories | null = null;
 
-  /** The directories in which the command after the operator runs; null if nothing reaches it. */
-  through(operator: string, { ended, directories }: Scope): Directories | null {
+  /** The directories in which the command after the operator may run; null if it never runs. */
+  beforeNext(operator: string, { ended, directories }: Scope): Directories | null {
     const here = ended === null ? directories : null;
     const [succeeded, failed] = [here?.succeeded() ?? null, here?.failed() ?? null];
     if (operator === "&&") {

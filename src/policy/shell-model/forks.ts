@@ -1,5 +1,5 @@
-// Recognizes fork bombs: functions that start themselves in parallel, and endless loops that never wait for the processes
-// they start.
+// Recognizes fork bombs: functions that start themselves in parallel, and endless loops that never wait for the
+// processes they start.
 
 import {
   type CompoundList,
@@ -14,15 +14,16 @@ export interface ForkingFunction {
   readonly name: string;
   readonly node: FunctionNode;
   /** Whether no condition guards the recursive call. */
-  readonly certain: boolean;
+  readonly isCertain: boolean;
 }
 
 interface Call {
   readonly callee: string;
-  readonly background: boolean;
-  readonly piped: boolean;
-  readonly inner: boolean;
-  readonly conditional: boolean;
+  readonly inBackground: boolean;
+  readonly isPiped: boolean;
+  /** Whether the call is in a subshell or a substitution. */
+  readonly isNested: boolean;
+  readonly isConditional: boolean;
 }
 
 export function forkingFunctions(
@@ -34,9 +35,12 @@ export function forkingFunctions(
   for (const [name, node] of functions) {
     const own = calls.get(name) ?? [];
     const back = own.filter(({ callee }) => reaches(callee, name, calls));
-    const certain = back.some((call) => !call.conditional && (call.background || call.piped || call.inner));
-    const maybe = back.some((call) => call.background) || back.filter((call) => call.piped).length > 1;
-    if (certain || maybe) found.push({ name, node, certain });
+    const isCertain = back.some(
+      (call) => !call.isConditional && (call.inBackground || call.isPiped || call.isNested),
+    );
+    const isPossible =
+      back.some((call) => call.inBackground) || back.filter((call) => call.isPiped).length > 1;
+    if (isCertain || isPossible) found.push({ name, node, isCertain });
   }
   return found;
 }
@@ -45,7 +49,7 @@ export function forkingFunctions(
 export function startsItself(script: SyntaxNode): boolean {
   let found = false;
   visit(script, (node, place) => {
-    if (node.type !== "Command" || !(place.background || place.piped)) return;
+    if (node.type !== "Command" || !(place.inBackground || place.isPiped)) return;
     const [first] = node.args;
     const words = [node.name?.text ?? "", first?.text ?? ""];
     if (SELF.test(words[0] ?? "") || (/^(ba|da|z)?sh$/.test(words[0] ?? "") && SELF.test(words[1] ?? "")))
@@ -63,7 +67,7 @@ export function endlessForks(body: CompoundList, loop?: While): boolean {
   let waits = false;
   visit(body, (node, place) => {
     if (node.type === "Statement" && node.background) starts = true;
-    if (node.type === "Command" && WAITING.test(node.name?.value ?? "") && !place.background) waits = true;
+    if (node.type === "Command" && WAITING.test(node.name?.value ?? "") && !place.inBackground) waits = true;
   });
   return starts && !waits;
 }
@@ -113,15 +117,15 @@ function callsIn(body: SyntaxNode, functions: ReadonlyMap<string, unknown>, budg
 
 type Position = Omit<Call, "callee">;
 
-function visit(root: SyntaxNode, look: (node: SyntaxNode, place: Position) => void, budget?: Budget): void {
+function visit(root: SyntaxNode, onNode: (node: SyntaxNode, place: Position) => void, budget?: Budget): void {
   const stack: { readonly node: SyntaxNode; readonly place: Position }[] = [{ node: root, place: AT_FIRST }];
   for (let item = stack.pop(); item; item = stack.pop()) {
     const { node, place } = item;
-    look(node, place);
+    onNode(node, place);
     if (!isEntered(node, budget)) continue;
     if (node.type === "AndOr") {
       for (const [i, child] of node.commands.entries()) {
-        stack.push({ node: child, place: i === 0 ? place : { ...place, conditional: true } });
+        stack.push({ node: child, place: i === 0 ? place : { ...place, isConditional: true } });
       }
       continue;
     }
@@ -141,25 +145,25 @@ function isEntered(node: SyntaxNode, budget: Budget | undefined): boolean {
   return true;
 }
 
-const AT_FIRST: Position = { background: false, piped: false, inner: false, conditional: false };
+const AT_FIRST: Position = { inBackground: false, isPiped: false, isNested: false, isConditional: false };
 
 function positionInside(node: SyntaxNode, place: Position): Position {
   switch (node.type) {
     case "Statement":
-      return node.background ? { ...place, background: true } : place;
+      return node.background ? { ...place, inBackground: true } : place;
     case "Coproc":
-      return { ...place, background: true };
+      return { ...place, inBackground: true };
     case "Pipeline":
-      return node.commands.length > 1 ? { ...place, piped: true } : place;
+      return node.commands.length > 1 ? { ...place, isPiped: true } : place;
     case "CommandExpansion":
     case "ProcessSubstitution":
     case "Subshell":
-      return { ...place, inner: true };
+      return { ...place, isNested: true };
     case "If":
     case "Case":
     case "For":
     case "While":
-      return { ...place, conditional: true };
+      return { ...place, isConditional: true };
     default:
       return place;
   }

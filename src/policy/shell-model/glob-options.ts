@@ -12,12 +12,15 @@ export function withGlobOptions(fields: readonly string[], scope: Scope): readon
   if (!matchesDots && !matchesCase) return fields;
   return fields.flatMap((field) => {
     if (!hasGlob(field)) return [field];
-    const ways = matchesCase && field !== field.toLowerCase() ? [field, field.toLowerCase()] : [field];
-    return matchesDots ? [...ways, ...ways.map(withDots)] : ways;
+    const cases = matchesCase && field !== field.toLowerCase() ? [field, field.toLowerCase()] : [field];
+    return matchesDots ? [...cases, ...cases.map(withDots)] : cases;
   });
 }
 
-/** The pattern for names with a leading dot: `*.json` becomes `.*.json`. A part without plain characters stays unchanged. */
+/**
+ * The pattern for names with a leading dot: `*.json` becomes `.*.json`. A part without plain characters stays
+ * unchanged.
+ */
 function withDots(pattern: string): string {
   return pattern.replace(
     LEADING_GLOB,

@@ -1,5 +1,5 @@
-// Redirections: the input of a command, the files that it opens, and the output that is left for the pipe. Data on a file
-// descriptor is recorded under the path /dev/fd/N, from which a later command or a shell may read it.
+// Redirections: the input of a command, the files that it opens, and the output that is left for the pipe. Data on a
+// file descriptor is recorded under the path /dev/fd/N, from which a later command or a shell may read it.
 
 import type { HereDoc, HereString, Redirection as RedirectionNode } from "unbash";
 import { POLICY_FOLDED_MAX_CHARS } from "../../support/limits.ts";
@@ -29,7 +29,7 @@ export function evaluateRedirections(
       const fields = fieldsOf(node.target, frame, context).flat();
       context.budget.spend(fields.length);
       redirects.push(...fields.map((target) => ({ operator: node.operator, descriptor, target })));
-      const flow = readFromThere(node.operator, fields[0], frame.scope);
+      const flow = inputFrom(node.operator, fields[0], frame.scope);
       if (descriptor === null || descriptor === 0) stdin = flow ?? stdin;
       else keepOpen(descriptor, flow, fields[0], frame.scope);
     }
@@ -48,7 +48,7 @@ function descriptorOf({ descriptor }: RedirectionNode, scope: Scope): number | n
 }
 
 /** The data that a redirection connects to stdin, or null. */
-function readFromThere(operator: string, target: Field | undefined, scope: Scope): Flow | null {
+function inputFrom(operator: string, target: Field | undefined, scope: Scope): Flow | null {
   if (operator === "<" || operator === "<>") return readable(target, scope);
   if (operator !== "<&") return null;
   const known = scope.files.get(`/dev/fd/${target?.text}`);
@@ -56,7 +56,7 @@ function readFromThere(operator: string, target: Field | undefined, scope: Scope
   return known ?? (/^([0-2]|-)$/.test(target?.text ?? "") ? null : flowOf(null));
 }
 
-/** Records the data that a later command reads from a descriptor. On a socket, the other host sends it. */
+/** Records the data that a later command reads from a descriptor. Data on a socket comes from the other host. */
 function keepOpen(descriptor: number, flow: Flow | null, target: Field | undefined, scope: Scope): void {
   if (descriptor < 3) return;
   if (/^\/dev\/(tcp|udp)\//.test(target?.text ?? ""))

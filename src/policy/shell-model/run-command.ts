@@ -25,7 +25,7 @@ import { isRedefined, isWritableByCommands, originOf, unknownEffect } from "./pr
 import type { Scope } from "./script-scope.ts";
 import { runVariables, visibleAssignments } from "./variables.ts";
 
-/** A runner that also collects the effective commands and knows the functions of the script. */
+/** A runner that also collects the effective commands and calls the functions of the script. */
 export interface CommandRunner extends Runner {
   emit(command: EffectiveCommand): void;
   callFunction(name: string, args: readonly Field[], around: CommandContext): Flow | null;
@@ -43,7 +43,7 @@ export function runCommand(argv: readonly Field[], around: CommandContext, runne
   const called = runner.callFunction(command.called, command.args, around);
   if (called) return called;
   runWritten(command, around, runner);
-  const ran = isSwitchedOff(command, around) ? flowOf(null) : runInside(command, around, runner);
+  const ran = isReplaced(command, around) ? flowOf(null) : runInside(command, around, runner);
   if (around.scope.hasOption("autocd")) enterDirectory(command, around);
   noteLeft(command, around.scope);
   const printed = foldOutput(command, around.scope, runner.where);
@@ -57,7 +57,7 @@ function noteLeft(command: EffectiveCommand, scope: Scope): void {
 }
 
 /** Whether a directory builtin was replaced: the replacement does not change the directory as the builtin would. */
-function isSwitchedOff(command: EffectiveCommand, around: CommandContext): boolean {
+function isReplaced(command: EffectiveCommand, around: CommandContext): boolean {
   return /^(cd|pushd|popd)$/.test(command.called) && isRedefined(command, around);
 }
 
@@ -85,7 +85,7 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   }
   const origin = scope.names.hashed.get(command.called) ?? originOf(command, around);
   if (origin === null) return;
-  // bash found the program in its system directory.
+  // Same name, and commands cannot write to the file: it is the usual program, which is judged anyway.
   const isWritable = command.cwds.some((cwd) =>
     isWritableByCommands(changeDirectory(origin, cwd), runner.where),
   );
@@ -93,7 +93,7 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   runner.runArgv([{ text: origin, span: command.span }, ...command.args], inSameProcess(around, "copy"));
 }
 
-/** Walks the commands that this command runs, by the first kind that applies. Null if it runs none. */
+/** Walks the commands that this command runs, with the first function that applies. Null if it runs none. */
 function runInside(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
   return (
     runBuiltin(command, around, runner) ??
@@ -105,7 +105,9 @@ function runInside(command: EffectiveCommand, around: CommandContext, runner: Co
   );
 }
 
-/** A glob may match a dangerous program. */
+/**
+ * Reports a program that is known only at run time. If its name is a glob, walks the dangerous programs it may match.
+ */
 function runUnknown(
   command: EffectiveCommand,
   first: Field,

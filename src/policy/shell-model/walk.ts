@@ -46,7 +46,7 @@ export class Walk implements Runner {
   /** The most recent context, which the commands of a list share. */
   #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
 
-  /** @param found Gets each effective command at once, so that the commands of a long script need no memory. */
+  /** @param found Called with each effective command at once: a long script's commands are not kept in memory. */
   constructor(facts: PolicyFacts, where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
     this.where = where;
     this.profile = facts.profile ?? "standard";
@@ -69,7 +69,7 @@ export class Walk implements Runner {
     const nodes = new Map([...this.#functions].map(([name, { node }]) => [name, node]));
     for (const fork of forkingFunctions(nodes, this.budget)) {
       const frameOf = this.#functions.get(fork.name)?.frame ?? frame;
-      const kind = fork.certain ? "fork-bomb" : "fork-maybe";
+      const kind = fork.isCertain ? "fork-bomb" : "fork-maybe";
       this.sign(kind, spanOf(fork.node, frameOf), `the function ${fork.name} starts itself repeatedly`);
     }
   }
@@ -255,7 +255,7 @@ export class Walk implements Runner {
   }
 
   #substitute(part: Substitution, frame: Frame, stdin: Flow): Flow {
-    // unbash parses a substitution and everything nested in it on first access, so the budget pays before that.
+    // unbash parses a substitution and everything nested in it on first access: charge the budget first.
     this.budget.spend(TEXT_STEPS + part.text.length / 2);
     const { script } = part;
     const around = frame.fixed ?? frame.around ?? { start: part.pos, end: part.end };

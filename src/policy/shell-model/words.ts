@@ -1,5 +1,5 @@
-// Turns a word of the syntax tree into fields, as bash does: removes quotes, expands braces, tildes and known variables, and
-// splits at IFS. An unknown part becomes a mark (marks.ts).
+// Turns a word of the syntax tree into fields, as bash does: removes quotes, expands braces, tildes and known
+// variables, and splits at IFS. An unknown part becomes a mark (marks.ts).
 
 import { parse, type Word, type WordPart } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
@@ -30,19 +30,19 @@ export function evaluateWord(word: Word, context: WordContext): Evaluated {
   context.budget.spend(partSteps(word.text));
   const evaluation = new Evaluation(context);
   const combined = evaluation.combinations(word);
-  const fields = combined.map((ways) => ways.map((pieces) => toFields(pieces, context)));
+  const fields = combined.map((variants) => variants.map((pieces) => toFields(pieces, context)));
   return { alternatives: joinCombinations(fields), flow: evaluation.flow };
 }
 
-/** Evaluates without splitting, as in an assignment or a here-string: every value it may have. */
+/** Every value that a word may have without field splitting, as in an assignment or a here-string. */
 export function evaluateText(word: Word, context: WordContext): readonly string[] {
   if (isPlain(word.text)) {
     context.budget.spend();
     return [word.text];
   }
   context.budget.spend(partSteps(word.text));
-  const ways = new Evaluation(context).ways(word.parts ?? [literal(word)]);
-  return ways.map((pieces) =>
+  const variants = new Evaluation(context).variants(word.parts ?? [literal(word)]);
+  return variants.map((pieces) =>
     expandTildes(pieces, context, true)
       .map(({ text }) => text)
       .join(""),
@@ -51,8 +51,8 @@ export function evaluateText(word: Word, context: WordContext): readonly string[
 
 /** Evaluates quoted parts, such as the body of a here-document. */
 export function evaluateQuoted(parts: readonly WordPart[], context: WordContext): string {
-  const ways = new Evaluation(context).ways(parts, true);
-  return ways.length === 1 ? (ways[0] ?? []).map(({ text }) => text).join("") : UNKNOWN;
+  const variants = new Evaluation(context).variants(parts, true);
+  return variants.length === 1 ? (variants[0] ?? []).map(({ text }) => text).join("") : UNKNOWN;
 }
 
 /** The cost of a word that needs no evaluation. */
@@ -60,7 +60,7 @@ export const PLAIN_STEPS = 0.25;
 
 export const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
 
-/** unbash parses the parts of a word on first access, so the budget pays before that. */
+/** The cost of parsing a word. unbash parses its parts on first access: charge the budget first. */
 function partSteps(text: string): number {
   const steps = 1 + text.length / 16;
   return text.length < SHORT_CHARS ? steps : steps + lookAheadSteps(text);
@@ -82,7 +82,8 @@ const literal = (word: Word): WordPart => ({
   value: word.value,
 });
 
-type Ways = readonly (readonly Piece[])[];
+/** One list of pieces for each combination of variable values. */
+type Variants = readonly (readonly Piece[])[];
 
 class Evaluation {
   flow: Flow | null = null;
@@ -93,7 +94,7 @@ class Evaluation {
   }
 
   /** Every brace alternative, each with every combination of variable values. */
-  combinations(word: Word): readonly Ways[] {
+  combinations(word: Word): readonly Variants[] {
     let lists: WordPart[][] = [[]];
     for (const part of word.parts ?? [literal(word)]) {
       const choices = part.type === "BraceExpansion" ? this.#braces(part.text) : this.#elements(part);
@@ -101,20 +102,20 @@ class Evaluation {
       lists = multiplied(lists, choices);
       if (lists.length > POLICY_ALTERNATIVES_MAX_COUNT * 4) lists = [[UNKNOWN_PART]];
     }
-    return lists.map((list) => this.ways(list));
+    return lists.map((list) => this.variants(list));
   }
 
-  ways(parts: readonly WordPart[], quoted = false): Ways {
-    let ways: Piece[][] = [[]];
+  variants(parts: readonly WordPart[], quoted = false): Variants {
+    let variants: Piece[][] = [[]];
     for (const part of parts) {
-      this.#context.budget.spend(ways.length);
-      ways = multiplied(ways, this.#part(part, quoted));
-      if (ways.length > POLICY_ALTERNATIVES_MAX_COUNT) ways = [[{ text: UNKNOWN, kind: "quoted" }]];
+      this.#context.budget.spend(variants.length);
+      variants = multiplied(variants, this.#part(part, quoted));
+      if (variants.length > POLICY_ALTERNATIVES_MAX_COUNT) variants = [[{ text: UNKNOWN, kind: "quoted" }]];
     }
-    return ways;
+    return variants;
   }
 
-  /** A list expands to a field for each element: `"$@"`, `"${a[@]}"`. */
+  /** A list such as `"$@"` or `"${a[@]}"` expands to a field for each element. */
   #elements(part: WordPart): WordPart[][] {
     const inner = part.type === "DoubleQuoted" && part.parts.length === 1 ? part.parts[0] : part;
     const elements = inner ? listElements(inner, this.#context.scope) : null;
@@ -136,7 +137,7 @@ class Evaluation {
     });
   }
 
-  #part(part: WordPart, quoted: boolean): Ways {
+  #part(part: WordPart, quoted: boolean): Variants {
     const fixed = quoted ? "quoted" : "literal";
     switch (part.type) {
       case "Literal":
@@ -147,7 +148,7 @@ class Evaluation {
         return [[{ text: ansiCText(part), kind: "quoted" }]];
       case "DoubleQuoted":
       case "LocaleString":
-        return this.ways(part.parts, true).map((way) => [{ text: "", kind: "quoted" }, ...way]);
+        return this.variants(part.parts, true).map((way) => [{ text: "", kind: "quoted" }, ...way]);
       case "SimpleExpansion":
         return this.#expansion(expandSimple(part.text.slice(1), this.#context), quoted);
       case "ParameterExpansion":
@@ -169,7 +170,7 @@ class Evaluation {
     }
   }
 
-  #expansion(values: readonly string[], quoted: boolean): Ways {
+  #expansion(values: readonly string[], quoted: boolean): Variants {
     return values.map((text) => {
       this.#context.budget.spend(text.length / VALUE_CHARS_PER_STEP);
       return [quoted ? { text, kind: "quoted" } : { text: withGlobs(text), kind: "split" }];
@@ -215,7 +216,9 @@ function printed({ text, alternatives }: Flow): readonly string[] {
   return alternatives ?? [text === null ? UNKNOWN : text.replace(/\n+$/, "")];
 }
 
-/** The parser writes U+FFFD for bytes that are not UTF-8, but the file's real name differs: decode the text here. */
+/**
+ * For bytes that are not UTF-8, the parser's value contains U+FFFD, which no real file name matches: decode the text.
+ */
 function ansiCText({ text, value }: { readonly text: string; readonly value: string }): string {
   const isExact = value.isWellFormed() && !value.includes("\uFFFD");
   return isExact ? unmarked(value) : decodeAnsiC(text.slice(2, -1));
@@ -248,19 +251,23 @@ function fieldSeparators(scope: Scope): string {
   return assigned === undefined ? " \t\n" : assigned.join("");
 }
 
-/** A tilde is expanded at the start, after `name=`, and in assignments after every colon. */
-function expandTildes(pieces: readonly Piece[], context: WordContext, assignment: boolean): readonly Piece[] {
+/** Expands a tilde at the start, after `name=` and, in assignments, after every colon. */
+function expandTildes(
+  pieces: readonly Piece[],
+  context: WordContext,
+  isAssignment: boolean,
+): readonly Piece[] {
   if (!pieces.some(({ kind, text }) => kind === "literal" && text.includes("~"))) return pieces;
-  const leading = pieces.findIndex(({ kind }) => kind !== "literal");
-  const count = leading < 0 ? pieces.length : leading;
+  const firstOther = pieces.findIndex(({ kind }) => kind !== "literal");
+  const count = firstOther < 0 ? pieces.length : firstOther;
   const head = pieces
     .slice(0, count)
     .map(({ text }) => text)
     .join("");
-  const pattern = assignment ? /(^|:)~([\w.+-]*)(?=\/|:|$)/g : /^(\w+=)?~([\w.+-]*)(?=\/|$)/g;
+  const pattern = isAssignment ? /(^|:)~([\w.+-]*)(?=\/|:|$)/g : /^(\w+=)?~([\w.+-]*)(?=\/|$)/g;
   const expanded = head.replace(pattern, (whole: string, before = "", name = "", offset = 0) => {
     const reachesEnd = offset + whole.length === head.length;
-    return reachesEnd && leading >= 0 ? whole : before + homeOf(name, context);
+    return reachesEnd && firstOther >= 0 ? whole : before + homeOf(name, context);
   });
   return [{ text: expanded, kind: "literal" }, ...pieces.slice(count)];
 }
@@ -283,6 +290,7 @@ function joinCombinations(
 ): readonly (readonly string[])[] {
   const [only] = combined;
   if (combined.length === 1 && only) return only;
-  if (combined.every((ways) => ways.length === 1)) return [combined.flatMap((ways) => ways[0] ?? [])];
-  return [combined.flatMap((ways) => ways.flat())];
+  if (combined.every((variants) => variants.length === 1))
+    return [combined.flatMap((variants) => variants[0] ?? [])];
+  return [combined.flatMap((variants) => variants.flat())];
 }

@@ -5,10 +5,10 @@ import { dev, verdictOf } from "../dev.ts";
 
 const megabyte = (text: string) => text.repeat(Math.ceil(2 ** 20 / text.length));
 
-/** As much of a hostile text as one judgement needs to reach its limits; with NACRE_LONG=1 a megabyte. */
+/** Enough hostile text for one judgment to reach its limits; with NACRE_LONG=1, a megabyte. */
 const much = (text: string) => text.repeat(Math.ceil((isLong ? 2 ** 20 : 2 ** 18) / text.length));
 
-/** A build as people write it, over and over. */
+/** An ordinary build script, repeated many times. */
 const ordinaryLines = (i: number) => `# step ${i}: prepare the output directory
 echo "building module ${i}"
 mkdir -p build/mod${i}
@@ -32,20 +32,20 @@ describe("bypass by size", () => {
     expect(verdictOf(`${"true | ".repeat(100)}rm -rf /`)).toBe("deny");
   });
 
-  it("a megabyte of plain lines is judged to its end", () => {
+  it("judges a megabyte of plain lines to the end", () => {
     const script = megabyte("echo one ordinary line of a script\n");
     expect(verdictOf(script)).toBe("allow");
     expect(verdictOf("echo x\n".repeat(isLong ? 2 ** 16 : 2 ** 14))).toBe("allow");
     expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
   });
 
-  it("half a megabyte of an ordinary build is judged to its end", () => {
+  it("judges half a megabyte of an ordinary build script to the end", () => {
     let script = "";
     for (let i = 0; script.length < 2 ** 19; i++) script += ordinaryLines(i);
     // The lookups below only add work.
     if (isLong) expect(verdictOf(script)).toBe("allow");
     expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
-    // Every path is looked up: the directories are there, and what the build makes is not.
+    // The policy looks up every path. The directories exist, and the files that the build creates do not.
     const links = {
       target: (path: string) => (/\/(proj|src|build|dist)$/.test(path) ? null : undefined),
       namesIn: () => [],
@@ -81,13 +81,13 @@ describe("bypass by size", () => {
     "searches by the thousand": much("find . -exec a {} +;"),
     "a list that goes to a program": `python3 -c '${much("os.system(")}'`,
   };
-  it.each(Object.keys(hostile))("judging hostile text ends, and not with allow: %s", (name) => {
+  it.each(Object.keys(hostile))("does not allow hostile text, and finishes judging it: %s", (name) => {
     const verdict = judge(hostile[name] ?? "", dev);
     expect(verdict.verdict).not.toBe("allow");
     expect(verdict.findings.length).toBeLessThanOrEqual(400);
   });
 
-  /** 500 characters that double a value until it is long, and then do the same thing to it again and again. */
+  /** 500 characters that double a value until it is long, then repeat one operation on it. */
   const repeated = (value: string, doublings: number, use: string) => {
     const head = `a=${value};${'a="$a$a";'.repeat(doublings)}`;
     return head + use.repeat(Math.floor((500 - head.length) / use.length));
@@ -118,7 +118,7 @@ describe("bypass by size", () => {
   it.each(Object.keys(short))("500 hostile characters use up the budget quickly: %s", (name) => {
     const text = short[name] ?? "";
     expect(text.length).toBeLessThanOrEqual(500);
-    // A generous ceiling against hangs: one judgement takes less than a tenth of a second.
+    // A generous ceiling against hangs: one judgment takes less than a tenth of a second.
     const before = process.cpuUsage();
     const verdict = judge(text, dev);
     const { user, system } = process.cpuUsage(before);
@@ -126,7 +126,7 @@ describe("bypass by size", () => {
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 
-  it("the policy asks about a substitution nested deeper than in any real script", () => {
+  it("asks about a substitution nested deeper than in any real script", () => {
     expect(verdictOf(`echo ${"$(echo ".repeat(150)}x${")".repeat(150)}`)).toBe("ask");
   });
 });

@@ -1,5 +1,5 @@
-// Nested calls of nacre. The inner command is judged like `bash -c`. The call must not choose looser rules than those that
-// apply to the outer command.
+// Nested nacre calls. The inner command is judged like the text of `bash -c`. The call must not choose looser rules
+// than those that apply to the outer command.
 
 import { changeDirectory } from "../../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
@@ -11,7 +11,7 @@ import { NACRE_OPTIONS } from "../agents.ts";
 import { type Options, readOptions, valuesOf } from "../read-options.ts";
 import { nacreArguments, nacreLikeOption } from "./nacre-arguments.ts";
 
-/** Walks a call of nacre, in any of the ways to start it. Returns null for any other program. */
+/** Walks a nacre call, however nacre is started. Returns null for any other program. */
 export function runNacre(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const words = nacreArguments(command);
   if (words) return runCall(words, command, around, runner);
@@ -44,7 +44,7 @@ function runCall(
   return runOperands(operands, { given, options, command }, around, runner);
 }
 
-/** The rules, the sandbox and the approvals of this machine do not apply elsewhere. A command URL runs any program here. */
+/** With --remote, this machine's rules, sandbox and approvals do not apply. A command URL can run any program here. */
 function elsewhere(options: Options): string | null {
   const [url] = valuesOf(options, "remote");
   return url === undefined
@@ -57,7 +57,8 @@ function looserVerb(verb: string, operands: readonly Field[], { flags }: Options
   if (isUnresolved(verb)) return "the nacre command is known only at run time";
   if (/^(approve|deny|forget)$/.test(verb))
     return `nacre ${verb} answers an approval request that the user must answer`;
-  if (/^(send|attach)$/.test(verb)) return `nacre ${verb} types into a terminal past the checks of BashInput`;
+  if (/^(send|attach)$/.test(verb))
+    return `nacre ${verb} types into a terminal without the checks of BashInput`;
   if (verb === "kill" && flags.has("all"))
     return "nacre kill --all ends the commands of every agent of this user";
   if (verb === "serve") return "nacre serve runs commands for every client of this user";
@@ -109,7 +110,7 @@ function runOperands(
 
 const STRICTNESS: readonly string[] = ["off", "trusting", "standard", "cautious"];
 
-/** Options with which `nacre run` and `nacre mcp` would use looser rules than those that apply to this command. */
+/** Options that make `nacre run` and `nacre mcp` use looser rules than those that apply to this command. */
 function looserOptions(
   options: Options,
   { cwds, assignments, links }: EffectiveCommand,

@@ -1,4 +1,4 @@
-// Wrappers: finds the inner command with the `wraps` of their record, and walks it.
+// Finds the inner command of a wrapper, as `wraps` in its record describes, and walks it.
 
 import { shellQuote } from "../../../support/shell-quote.ts";
 import { changeDirectory } from "../../paths/paths.ts";
@@ -30,19 +30,19 @@ export function runWrapped(
   runner: Runner,
   { wraps, options = {} }: Program,
 ): Flow | null {
-  const peeled = wraps ? innerCommandOf(command, wraps, options) : null;
-  if (!peeled) return null;
+  const inner = wraps ? innerCommandOf(command, wraps, options) : null;
+  if (!inner) return null;
   // `command cd` and `builtin cd` change the directory of this shell.
   const scope = /^(command|builtin)$/.test(command.called) ? around.scope : around.scope.fork();
-  for (const { name, value } of peeled.assignments) scope.assign(name, [value]);
-  const { directory } = peeled;
+  for (const { name, value } of inner.assignments) scope.assign(name, [value]);
+  const { directory } = inner;
   if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));
-  const assignments = [...around.assignments, ...peeled.assignments];
-  // The inner program has the wrapper's input and output.
+  const assignments = [...around.assignments, ...inner.assignments];
+  // The inner program inherits the wrapper's input and output.
   const { redirects, stdin } = around;
   const inside = { ...inSameProcess(around, command.program), scope, assignments, stdin, redirects };
-  if (peeled.text) return runner.runText(peeled.text.text, { ...inside, span: peeled.text.span });
-  return runner.runArgv(peeled.argv, inside);
+  if (inner.text) return runner.runText(inner.text.text, { ...inside, span: inner.text.span });
+  return runner.runArgv(inner.argv, inside);
 }
 
 /** The inner command, or null if the wrapper runs nothing. */
