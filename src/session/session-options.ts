@@ -46,16 +46,14 @@ export interface SavedSession {
   readonly meaning?: Meaning;
 }
 
-export interface RunOptions {
+/** The label is that of the shell, if the command becomes a shell of its own. */
+export interface RunOptions extends Omit<ShellLabel, "name"> {
   /** Counts from the start of the command, not from the call. @default never */
   readonly timeoutMs?: number;
   /** "background": the command continues as a separate shell. @default "kill" */
   readonly onTimeout?: "kill" | "background";
   /** After this time, the command continues as a separate shell and keeps its timeout. @default never */
   readonly backgroundAfterMs?: number;
-  /** What the command does and which agent runs it, if it becomes a shell of its own. */
-  readonly description?: string;
-  readonly agent?: string;
   /** For this command only. */
   readonly env?: Readonly<Record<string, string>>;
   /** The command runs in this directory, unless the last call named the same directory. */
@@ -106,13 +104,11 @@ export interface SessionResult {
   asShell(): ShellProcess;
 }
 
-export interface StartOptions extends Pick<RunOptions, "env" | "workingDir" | "description" | "agent"> {
+export interface StartOptions extends Pick<RunOptions, "env" | "workingDir">, ShellLabel {
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if durable */
   readonly timeoutMs?: number;
   /** Outlives the host process and its sessions. @default false */
   readonly durable?: boolean;
-  /** A name for people, to find the shell by. */
-  readonly name?: string;
   /** Runs the command in a new terminal, to type into it. @default false */
   readonly terminal?: boolean;
   /** The size of the terminal. @default 24 and 80 */

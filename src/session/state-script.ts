@@ -84,7 +84,9 @@ function partsScript({ marks }: HarnessContext, { putAside }: SavePlan, options:
     `\\builtin printf '${marks.options}${expandsAliases ? "expand_aliases:" : ""}%s\\n%s\\n${marks.functions}' ${options};`,
     `\\builtin declare -F;\\builtin printf '${marks.bodies}';\\builtin declare -f;`,
     `\\builtin printf '${marks.variables}';\\builtin declare -p;\\builtin printf '${marks.rest}';`,
-    "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;\\builtin enable -n;",
+    "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin enable -n;",
+    // With `set +h`, `hash -l` prints an error, and a saver takes every error for a failed write.
+    "[[ $- != *h* ]]||\\builtin hash -l;",
     // A plain `declare -p` prints DIRSTACK as empty.
     `[[ -z \${DIRSTACK[1]-} ]]||\\builtin declare -p DIRSTACK;`,
     disabled.length === 0 ? "" : `\\builtin printf 'enable -n %s\\n' ${disabled.join(" ")};`,

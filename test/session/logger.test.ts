@@ -1,4 +1,4 @@
-// A session's logger, watched from outside: when has it written everything to disk?
+// How the host sees from outside whether a session's logger has written everything to disk.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from "node:fs";
@@ -19,7 +19,7 @@ interface Place {
   print(text: string): void;
 }
 
-/** A logger as the shim starts them, that writes to `file`; the file is a pipe of 64 KiB where it `isSlow`. */
+/** Starts a logger as the shim does. With `isSlow`, its output file is a pipe of 64 KiB. */
 async function place({
   program = "/bin/cat",
   isSlow = false,
@@ -57,7 +57,7 @@ test("drain waits for a logger that sleeps in a write, on a slow disk", async ()
   const bytes = Buffer.alloc(64 * 1024, "x");
   print(bytes.toString());
   await eventually(() => expect(logger.state).toBe("idle"));
-  // The disk takes no more bytes: the logger sleeps in its next write.
+  // The pipe is full, so the logger sleeps in its next write.
   print("late");
   await eventually(() => expect(logger.state).toBe("busy"));
   let isDrained = false;
@@ -93,16 +93,16 @@ const isRoot = process.getuid?.() === 0;
 test.skipIf(isRoot)(
   isRoot
     ? "a logger with a hidden state (skipped: root sees every state)"
-    : "a logger with a hidden state is unsure",
+    : "drain is unsure about a logger with a hidden state",
   async () => {
-    // The kernel hides the state of a program that its user may not read.
+    // The kernel hides the state of a process whose program file its user may not read.
     const program = join(directory(), "cat");
     copyFileSync("/bin/cat", program);
     chmodSync(program, 0o111);
     const { logger, print } = await place({ program });
     await eventually(() => expect(logger.state).toBe("hidden"));
     print("0123456789");
-    // After a while without new bytes.
+    // drain answers after a while without new bytes.
     expect(await drain(logger)).toBe("unsure");
     expect(logger.size).toBe(10);
   },

@@ -1,5 +1,5 @@
-// Directories whose names are not text: bytes that are no UTF-8, line ends, a real replacement character. A session goes
-// there, stays there and comes back there, whatever becomes of its bash.
+// Directories whose names are not plain text: bytes that are not UTF-8, newlines, a real replacement character. A
+// session can enter such a directory and stays in it, even if its bash is replaced.
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,13 +11,13 @@ import { useShells } from "../fixtures/shells.ts";
 
 const shells = useShells({ shareManager: true });
 
-/** Every byte that a file name can hold: 254 of them, and a name has 255 at most. */
+/** Every byte that a file name can contain: 254 bytes, one less than the longest name. */
 const EVERY_BYTE = Buffer.from(Array.from({ length: 255 }, (_, i) => i + 1).filter((byte) => byte !== 0x2f));
 
 const NAMES: readonly (readonly [string, string])[] = [
   ["a stray byte", textOfBytes(Buffer.from([0x64, 0xff]))],
   ["half a character at its end", textOfBytes(Buffer.from([0x64, 0xe2, 0x82]))],
-  ["a line end and a stray byte", textOfBytes(Buffer.from([0x61, 0x0a, 0xff, 0x0a]))],
+  ["a newline and a stray byte", textOfBytes(Buffer.from([0x61, 0x0a, 0xff, 0x0a]))],
   ["a line end", "a\nb\n"],
   ["a real replacement character", "d\ufffd"],
   ["quotes, a backslash and a stray byte", textOfBytes(Buffer.from("'\"\\$(x)\xff", "latin1"))],
@@ -25,7 +25,7 @@ const NAMES: readonly (readonly [string, string])[] = [
 ];
 
 const bytesIn = ({ path, from, to }: OutputPart) => textOfBytes(readRange(path, from, to));
-/** How a name looks to nacre's own eyes and to no other: where U+FFFD stands for its bytes, another directory lies. */
+/** The name as lossy decoding would read it. With U+FFFD in place of its bytes, it names another directory. */
 const misread = (name: string) => name.toWellFormed();
 
 function place(name: string, parent = shells.directory()) {
@@ -56,7 +56,7 @@ describe.each([
 });
 
 test.each(NAMES)(
-  "a session whose bash was killed goes on in a directory whose name has %s",
+  "a session whose bash was killed continues in a directory whose name has %s",
   async (_, name) => {
     const { parent, dir } = place(name);
     const { run } = openSession(shells, {}, { workingDir: parent });
@@ -92,13 +92,13 @@ test.each(NAMES)("a fresh command runs in a directory whose name has %s", async 
   const shell = await shells.run(manager, "pwd; pwd -P; echo x >made", { workingDir: dir });
   expect(bytesIn(wholeOf(shell.outputFiles.stdout))).toBe(`${dir}\n${dir}\n`);
   expect(readdirSync(fsPath(dir))).toEqual(["made"]);
-  // Other processes find it on disk.
+  // Other processes read the directory from disk.
   expect(shell.started.meta.workingDir).toBe(dir);
   expect(manager.findAll().find(({ id }) => id === shell.id)?.workingDir).toBe(dir);
 });
 
 test.each(NAMES)(
-  "a session moves to a named directory whose name has %s, and goes on elsewhere",
+  "a session enters the directory that a call names, whose name has %s, and can leave it again",
   async (_, name) => {
     const { dir } = place(name);
     const { run, session } = openSession(shells);
@@ -116,7 +116,7 @@ test.each(NAMES)(
 describe("a directory whose name is not UTF-8", () => {
   const ODD = textOfBytes(Buffer.from([0x64, 0xff]));
 
-  test("that is gone is named so that bash can read it, and left for the one above", async () => {
+  test("that is gone is quoted for bash in the note, and the session moves to its parent", async () => {
     const { parent, dir } = place(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}`);
@@ -129,7 +129,7 @@ describe("a directory whose name is not UTF-8", () => {
     expect(shownPath(dir)).toBe(`$'${parent}/d\\xff'`);
   });
 
-  test("that is gone when its bash ends is left for the one above", async () => {
+  test("that is gone when its bash ends: the session moves to its parent", async () => {
     const { parent, dir } = place(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}; x=1`);
@@ -138,7 +138,7 @@ describe("a directory whose name is not UTF-8", () => {
     expect((await run("pwd; echo $x")).out).toBe(`${parent}\n1\n`);
   });
 
-  test("that was removed and made again is entered again", async () => {
+  test("that was removed and created again is entered again", async () => {
     const { parent, dir } = place(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}`);
@@ -176,11 +176,11 @@ describe("a directory whose name is not UTF-8", () => {
     await expect(run("pwd", { workingDir: outside.dir })).rejects.toThrow(
       `Working directory is outside the allowed directories (${shownPath(dir)}): ${shownPath(outside.dir)}`,
     );
-    // The directory that nacre would see if it took its bytes for text.
+    // The directory that nacre would use if it decoded the bytes as text.
     await expect(run("pwd", { workingDir: join(parent, misread(ODD)) })).rejects.toThrow("outside");
   });
 
-  test("that does not exist is refused by a name that bash can read", async () => {
+  test("that does not exist is refused, and the message quotes it for bash", async () => {
     const manager = shells.manager();
     const dir = join(shells.directory(), ODD);
     const start = manager.createShell({ command: "pwd", workingDir: dir });
@@ -229,7 +229,7 @@ describe("a directory whose name is not UTF-8", () => {
     );
   });
 
-  test("keeps a trap on DEBUG with such bytes as it was", async () => {
+  test("keeps a DEBUG trap with such bytes unchanged", async () => {
     const { run } = openSession(shells);
     await run("trap $'printf \\xff' DEBUG");
     expect(bytesIn((await run("echo a")).stdout)).toBe("\udcffa\n");
@@ -237,7 +237,7 @@ describe("a directory whose name is not UTF-8", () => {
   });
 });
 
-test("lines of a command are counted right behind a directory and a variable with line ends", async () => {
+test("line numbers of a command are right if the directory and a variable contain newlines", async () => {
   const { dir } = place("a\nb\nc");
   const { run } = openSession(shells);
   for (const options of [{ workingDir: dir }, { env: { X: "1\n2\n3" } }, {}]) {
@@ -246,14 +246,14 @@ test("lines of a command are counted right behind a directory and a variable wit
   }
 });
 
-test("a directory whose name ends like that of one that is gone is not taken for another", async () => {
+test("a directory whose name really ends in ' (deleted)' is not taken for a deleted one", async () => {
   const { parent, dir } = place("x (deleted)");
   mkdirSync(join(parent, "x"));
   const { run } = openSession(shells, {}, { workingDir: parent });
   expect((await run("cd 'x (deleted)'; PWD=/nonsense")).cwd).toBe(dir);
 });
 
-test("text with surrogates that stand for no byte is refused as a directory", async () => {
+test("a directory with surrogates that represent no byte is refused", async () => {
   const manager = shells.manager();
   for (const dir of ["/tmp/\ud800", "/tmp/\udcc3\udca4"]) {
     await expect(manager.createShell({ command: "pwd", workingDir: dir })).rejects.toThrow(

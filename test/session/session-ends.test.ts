@@ -1,4 +1,4 @@
-// What ends a session's bash does not end the session.
+// A session continues when its bash ends, however it ends.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ describe.each([
   ["builtin() { :; }; (exit 4)", 4],
   ["enable -n builtin; (exit 6)", 6],
 ])("after `%s`", (command, code) => {
-  test("the result has the exit code, and a new bash has the state from before", async () => {
+  test("the result has the exit code, and a new bash has the state from before the command", async () => {
     const { run, session } = openSession(shells);
     for (const line of STATE) expect((await run(line)).exitCode).toBe(0);
     const before = await run(CHECK);
@@ -63,7 +63,7 @@ test.each([
   "umask",
   "alias",
   "exit",
-])("a function named %s is the user's business", async (name) => {
+])("a function named %s works and does not disturb the session", async (name) => {
   const { run } = openSession(shells);
   expect(await run(`function ${name} { builtin echo mine; }`)).toMatchObject({
     exitCode: 0,
@@ -75,7 +75,7 @@ test.each([
 });
 
 test.each(["builtin", "eval", "read", "printf", "exec", "trap"])(
-  "an alias named %s is the user's business",
+  "an alias named %s works and does not disturb the session",
   async (name) => {
     const { run } = openSession(shells);
     await run(`alias '${name}=false'`);
@@ -103,7 +103,7 @@ test("an EXIT trap runs when its bash ends, and belongs to that bash", async () 
 test("a bash that dies between two commands is replaced, with a note", async () => {
   const { run } = openSession(shells);
   const pid = Number((await run("x=kept; echo $$")).out);
-  // When the next command has been run, the state after the first is saved.
+  // When this command has run, the state after the first one is saved.
   await run("true");
   process.kill(pid, "SIGKILL");
   const result = await run("echo $x");
@@ -128,7 +128,7 @@ test("a session survives the removal of its directory when its bash ends", async
   expect(after.out).toBe(`${dir}\n1\n`);
 });
 
-test("jobs of an ended bash live on, and end with the session", async () => {
+test("jobs of an ended bash keep running, and end with the session", async () => {
   const { run, session } = openSession(shells);
   const pid = Number((await run("sleep 300 >/dev/null 2>&1 & echo $!")).out);
   await run("exit 3");
@@ -171,14 +171,14 @@ test("a bash that read an unterminated substitution is replaced", async () => {
 test("a state that ends every new bash is dropped, with a note", async () => {
   const { run } = openSession(shells);
   await run("export PATH; x=1");
-  // Declarations are restored; what kills on the way is not possible but by signals that a trap sends.
+  // Restoring declarations cannot end bash. Only a signal that a restored trap sends can.
   await run("trap 'kill -9 $$' CHLD; y=2");
   const result = await run("exit 3");
   expect(result.restarted).toBe(true);
   expect((await run("echo alive")).out).toBe("alive\n");
 });
 
-test("a bash that ends right after its start is noticed, time and again", async () => {
+test("the end of a bash right after its start is noticed, in each of 40 rounds", async () => {
   for (let round = 0; round < 40; round++) {
     const { run, session } = openSession(shells);
     expect(await run("exit 3")).toMatchObject({ exitCode: 3, restarted: true });

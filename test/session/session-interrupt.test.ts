@@ -1,4 +1,4 @@
-// Ending a command: by interrupt, by abort, by its timeout. The session goes on.
+// Ending a command by an interrupt, an abort or its timeout. The session continues.
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { RunOptions } from "../../src/session/session-options.ts";
@@ -9,8 +9,8 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const shells = useShells({ shareManager: true });
 
 /**
- * Starts a command and comes back when it has made the file "ready". The result is the function's. A program that ends
- * after it made the file is no sign of the next one: bash drops an INT while it reaps a child.
+ * Starts a command and resolves when it has created the file "ready", with a function that waits for the result. The
+ * program that creates the file must not end before the interrupt: bash drops an INT while it reaps a child.
  */
 async function begin(
   { session, dir }: TestSession,
@@ -22,11 +22,11 @@ async function begin(
   return () => running;
 }
 
-/** For tests of what a command does when it is asked to end: on a busy machine it may need a while. */
+/** A long grace period, for tests of how a command reacts to a signal: on a busy machine that may take a while. */
 const PATIENT = { killGraceMs: 20_000 };
 
 describe("an interrupt", () => {
-  test("ends the whole command line and keeps its output and the state from before", async () => {
+  test("ends the whole command line, and keeps its output and the state from before it", async () => {
     const place = openSession(shells, PATIENT);
     await place.run("x=kept");
     const result = await begin(place, "x=lost; echo begun; sh -c 'touch ready; exec sleep 300'; echo after");
@@ -39,7 +39,7 @@ describe("an interrupt", () => {
   test("lets INT traps run, and keeps a bash that handles the signal", async () => {
     const place = openSession(shells, PATIENT);
     await place.run("trap 'echo interrupted' INT; x=kept");
-    // Ready when the child is there: bash is told again for each that comes later.
+    // The command is ready when the child runs: bash gets another INT for each child that starts later.
     const result = await begin(place, "x=changed; sh -c 'touch ready; exec sleep 300'; echo after");
     await place.session.interrupt();
     expect(await result()).toMatchObject({
@@ -50,7 +50,7 @@ describe("an interrupt", () => {
     expect(await place.say("echo $x")).toBe("changed");
   });
 
-  test("reaches a program whose process got the signal before exec", async () => {
+  test("ends a program whose process received the signal before exec", async () => {
     const place = openSession(shells, PATIENT);
     const result = await begin(
       place,
@@ -60,7 +60,7 @@ describe("an interrupt", () => {
     expect(await result()).toMatchObject({ outcome: { kind: "aborted", code: 130 }, out: "" });
   });
 
-  test("ends a busy loop, a stopped command and one that ignores it", async () => {
+  test("ends a busy loop, a stopped command and a command that ignores the signal", async () => {
     for (const command of [
       "touch ready; while :; do :; done",
       "touch ready; kill -STOP $$",
@@ -74,7 +74,7 @@ describe("an interrupt", () => {
     }
   });
 
-  test("spares the jobs of earlier commands and ends those of its own", async () => {
+  test("spares the jobs of earlier commands and ends those of the interrupted command", async () => {
     const place = openSession(shells);
     const earlier = Number(
       (await place.run("node -e 'setInterval(() => {}, 1e6)' >/dev/null 2>&1 & echo $!")).out,
@@ -87,7 +87,7 @@ describe("an interrupt", () => {
     expect(await place.run(`kill ${earlier}`)).toMatchObject({ exitCode: 0 });
   });
 
-  test("of a session that runs nothing does nothing", async () => {
+  test("of an idle session does nothing", async () => {
     const place = openSession(shells);
     expect(await place.session.interrupt()).toBe(false);
     await place.run("true");
@@ -144,7 +144,7 @@ describe("a timeout", () => {
     expect(await place.say("echo $x")).toBe("1");
   });
 
-  test("is the outcome even if a trap on TERM lets the command end by itself", async () => {
+  test("is the outcome even if a TERM trap lets the command end by itself", async () => {
     // bash survives TERM, so the kill waits for the whole grace period.
     const place = openSession(shells, { killGraceMs: 5_000 });
     await place.run("x=before");
@@ -172,7 +172,7 @@ describe("a timeout", () => {
     expect(await place.say("echo on")).toBe("on");
   });
 
-  test("counts from the command's start, not from the call", async () => {
+  test("is measured from the command's start, not from the call", async () => {
     const place = openSession(shells);
     const first = place.session.run("sleep 0.6; echo first");
     const waits: number[] = [];
@@ -185,7 +185,7 @@ describe("a timeout", () => {
     expect(waits).toEqual([1]);
   });
 
-  test("that sends it to the background leaves it running as a shell, and the session usable", async () => {
+  test("that moves the command to the background leaves it running as a shell, and the session usable", async () => {
     const place = openSession(shells);
     await place.run("x=1; mkdir sub; echo noise; echo noise >&2");
     const result = await place.run(
@@ -203,7 +203,7 @@ describe("a timeout", () => {
     if (!shell) throw new Error("no shell");
     expect(result.notes).toEqual([expect.stringContaining(shell.id)]);
     expect(place.manager.getShell(shell.id)).toBe(shell);
-    // Another process, which knows only the disk.
+    // A second manager stands for another process, which knows only what is on disk.
     const elsewhere = shells.manager({ stateRoot: place.manager.root.path }).find(shell.id);
     expect(elsewhere).toMatchObject({ command: result.command, isRunning: true });
     expect(elsewhere?.getAllOutput()).toBe("one\n[stderr]\nerr\n");
@@ -216,7 +216,7 @@ describe("a timeout", () => {
     expect(await place.say("echo $x")).toBe("1");
   });
 
-  test("that sends it to the background leaves a shell that can be killed", async () => {
+  test("that moves the command to the background leaves a shell that can be killed", async () => {
     const place = openSession(shells);
     const { shell } = await place.run("setsid sleep 300 & sleep 301", {
       timeoutMs: 100,

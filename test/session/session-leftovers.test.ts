@@ -1,4 +1,5 @@
-// What a command leaves running: named, kept, and never heard of in another command's output.
+// What a command leaves running: the result names it, it keeps running, and it never prints into another command's
+// output.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -13,7 +14,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells({ shareManager: true });
 
-/** In a command, after `sleep N &`: goes on when the fork has become `sleep`; until then it has bash's name. */
+/** In a command, after `sleep N &`: waits until the fork has executed `sleep`. Until then the process is named bash. */
 const BECOME = "until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done";
 
 test("a command returns at once and names its leftovers", async () => {
@@ -24,7 +25,7 @@ test("a command returns at once and names its leftovers", async () => {
   expect((await run("echo next")).leftovers).toEqual([]);
 });
 
-test("a leftover without a command number is named, too", async () => {
+test("a leftover without a command number is also named", async () => {
   const child = spawn("sleep", ["300"], { stdio: "ignore" });
   onTestFinished(() => void child.kill());
   await once(child, "spawn");
@@ -71,17 +72,17 @@ test.each([
   ["a subshell", "(read -r <go; echo LATE; echo LATE >&2; touch done) &"],
   ["a daemon", "(setsid sh -c 'read -r _ <go; echo LATE; touch done' &)"],
   ["one with an empty environment", "env -i setsid sh -c 'read -r _ <go; echo LATE; touch done' &"],
-])("late output of %s is in no other command's", async (_, command) => {
+])("late output of %s is not in the output of another command", async (_, command) => {
   const { run, dir } = openSession(shells);
   expect(await run(`mkfifo go; echo first; ${command}`)).toMatchObject({ out: "first\n" });
-  // Opening it waits until it is read from there.
+  // Opening the fifo for writing blocks until the leftover opens it for reading.
   expect(await run("echo now >go")).toMatchObject({ out: "", err: "", exitCode: 0 });
   for (let round = 0; !existsSync(join(dir, "done")) || round < 3; round++) {
     expect(await run(`echo ${round}; sleep 0.02`)).toMatchObject({ out: `${round}\n`, err: "" });
   }
 });
 
-test("a flood of late output neither slows the next commands nor mixes with theirs", async () => {
+test("a flood of late output neither slows the next commands nor mixes with their output", async () => {
   const { run } = openSession(shells, { capBytes: 64 * 1024 ** 2 });
   await run("yes & while :; do echo more; done &");
   for (let round = 0; round < 10; round++) {
@@ -89,7 +90,7 @@ test("a flood of late output neither slows the next commands nor mixes with thei
   }
 });
 
-test("a leftover that prints elsewhere costs no exchange of loggers", async () => {
+test("a leftover that prints elsewhere does not make the session replace its loggers", async () => {
   const { run } = openSession(shells);
   const first = await run("echo a");
   await run("sleep 300 >/dev/null 2>&1 &");
@@ -98,7 +99,7 @@ test("a leftover that prints elsewhere costs no exchange of loggers", async () =
   expect((await run("echo c")).stdout.path).not.toBe(first.stdout.path);
 });
 
-test("a process that is only finishing is no leftover", async () => {
+test("a process that is about to end is not a leftover", async () => {
   const { run, dir } = openSession(shells);
   const tee = await run("seq 2000 > >(tee log)");
   expect(tee.out).toBe(readFileSync(join(dir, "log"), "utf8"));
@@ -109,12 +110,12 @@ test("a process that is only finishing is no leftover", async () => {
   });
 });
 
-test("a process that is finishing but gets no processor time is no leftover", async () => {
+test("a process that is about to end but gets little CPU time is not a leftover", async () => {
   const busy = spawn("bash", ["-c", "exec taskset -c 0 bash -c 'while :; do :; done'"], { stdio: "ignore" });
   onTestFinished(() => void busy.kill());
   await once(busy, "spawn");
   const { run } = openSession(shells);
-  // On a busy processor, the lowest priority runs only now and then.
+  // On a busy CPU, a process with the lowest priority runs only now and then.
   const late = "exec taskset -c 0 nice -n 19 cat";
   for (let round = 0; round < 20; round++) {
     expect(await run(`seq 2000 > >(${late}) 2>/dev/null`)).toMatchObject({ leftovers: [] });
@@ -129,7 +130,7 @@ test("every byte of fast commands is in the right result", async () => {
   }
 });
 
-test("the cap is per command, and reaching it costs only that command", async () => {
+test("the output cap is per command, and reaching it ends only that command", async () => {
   const { run } = openSession(shells, { capBytes: 256 * 1024 });
   for (let round = 0; round < 12; round++) {
     expect(await run("head -c 30000 /dev/zero | tr '\\0' y")).toMatchObject({
@@ -148,7 +149,7 @@ test("the cap is per command, and reaching it costs only that command", async ()
   expect(await run("echo after")).toMatchObject({ exitCode: 0, out: "after\n" });
 });
 
-test("a bare wait does not wait for loggers, even after an exchange", async () => {
+test("a bare wait does not wait for loggers, even after they were replaced", async () => {
   const { run, say } = openSession(shells);
   expect(await say("sleep 0.01 & sleep 0.02 & wait; echo done")).toBe("done");
   await run("sleep 0.3 & disown");

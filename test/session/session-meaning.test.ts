@@ -1,4 +1,5 @@
-// What a session knows about the meaning of its next command.
+// What a session knows about the meaning of its next command: functions, aliases and other state that changes what a
+// command does.
 import { describe, expect, test } from "vitest";
 import { type Meaning, meaningChange } from "../../src/session/session-meaning.ts";
 import { openSession } from "../fixtures/sessions.ts";
@@ -7,7 +8,7 @@ import { useShells } from "../fixtures/shells.ts";
 const shells = useShells({ shareManager: true });
 
 describe("the meaning of a session's next command", () => {
-  test("is null before the first command, and known when its result is", async () => {
+  test("is null before the first command, and known as soon as that command has a result", async () => {
     const { session, run, dir } = openSession(shells);
     expect(session.meaning).toBeNull();
     await run("true");
@@ -50,7 +51,7 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning?.aliases).toHaveProperty("trapped", "dd");
   });
 
-  test("is right even if a name reference names a table of bash", async () => {
+  test("is right even if a name reference points to one of bash's tables", async () => {
     const { session, run } = openSession(shells);
     await run("declare -n table=BASH_ALIASES");
     await run("table[dd]=cat");
@@ -128,7 +129,7 @@ test.each([
   "printf -v PATH x",
   "[ x ]; hash -r",
   "~/x",
-])("a command that may change the meaning of the next one is seen: %j", (command) => {
+])("a command is recognized as one that may change the meaning of the next: %j", (command) => {
   expect(meaningChange(command, KNOWN)).not.toBe("nothing");
 });
 
@@ -145,18 +146,18 @@ test.each([
   "# nothing",
   "./run.sh --x=y",
   "",
-])("an ordinary command is not asked about it: %j", (command) => {
+])("after an ordinary command, bash does not report the meaning again: %j", (command) => {
   expect(meaningChange(command, KNOWN)).toBe("nothing");
 });
 
 test.each(["cd / && ls", "X=y", "X=y ls -l", "export X=$Y", "set -u; ls", "read -r x < f", "x=$(ls)"])(
-  "a command that changes no more than variables is asked about those only: %j",
+  "after a command that changes only variables, bash reports only those: %j",
   (command) => {
     expect(meaningChange(command, KNOWN)).toBe("variables");
   },
 );
 
-test("with a trap every command may change it, and so may the first", () => {
+test("with a trap, every command may change the meaning, and so may the first command", () => {
   expect(meaningChange("true", { ...KNOWN, isFragile: true })).toBe("everything");
   expect(meaningChange("true", undefined)).toBe("everything");
 });

@@ -25,7 +25,7 @@ describe("a profile", () => {
     expect(await say(`echo $KEEP \${LD_PRELOAD-none}; hi; cat count`)).toBe("1 none\nhello\nsourced");
   });
 
-  test("can be that of a login shell", async () => {
+  test("can be the profile of a login shell", async () => {
     const home = shells.directory();
     writeFileSync(join(home, ".profile"), "export FROM=profile");
     writeFileSync(join(home, ".bash_login"), "export FROM=bash_login; alias ll='echo listed'");
@@ -42,7 +42,7 @@ describe("a profile", () => {
     );
   });
 
-  test("that ends its bash costs only itself, with a note", async () => {
+  test("that ends its bash is skipped, with a note", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(profile, "export HALF=1\nexit 7\n");
@@ -53,7 +53,7 @@ describe("a profile", () => {
     expect(await run("echo again")).toMatchObject({ out: "again\n", notes: [], restarted: false });
   });
 
-  test("that takes too long costs only its time, with a note, and leaves nothing running", async () => {
+  test("that takes too long is skipped, with a note, and leaves nothing running", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     const mark = new Mark();
@@ -81,7 +81,7 @@ describe("a profile", () => {
     expect(isAlive(Number(readFileSync(join(dir, "pid"), "utf8")))).toBe(false);
   });
 
-  test("applies to a shell that is started before the first command", async () => {
+  test("also applies to a shell that is started before the first command", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(profile, "export FROM=profile; f() { echo f; }");
@@ -91,7 +91,7 @@ describe("a profile", () => {
     expect(shell.getAllOutput()).toBe("profile\nf\n");
   });
 
-  test("is none by default", async () => {
+  test("is not sourced by default", async () => {
     const { say } = openSession(shells);
     expect(await say("echo $-; shopt -q login_shell || echo none")).toMatch(/none$/);
   });

@@ -1,4 +1,4 @@
-// Sessions beside each other: by id and scope, in parallel, so many at a time; and shells started from them.
+// Several sessions: by id and scope, in parallel, up to a limit; and shells started from them.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
-test("calls on one session run in order, one at a time, and are notified that they wait", async () => {
+test("calls on one session run in order, one at a time, and are told that they wait", async () => {
   const { session } = openSession(shells);
   const waits: [number, number][] = [];
   const runs = Array.from({ length: 8 }, (_, i) =>
@@ -50,7 +50,7 @@ test("sessions are found by id and scope, and listed", async () => {
   expect(() => manager.session("bad", { workingDir: join(workingDir, "none") })).toThrow("does not exist");
 });
 
-test("the session idle longest lets its bash go and keeps its state and its jobs", async () => {
+test("the session that was idle longest ends its bash and keeps its state and its jobs", async () => {
   const manager = shells.manager({ killGraceMs: 300, maxSessions: 2 });
   const dir = shells.directory();
   const [a, b, c] = ["a", "b", "c"].map((id) => openSession(shells, {}, { manager, id, workingDir: dir }));
@@ -68,7 +68,7 @@ test("the session idle longest lets its bash go and keeps its state and its jobs
   await eventually(() => expect(isAlive(job)).toBe(false));
 });
 
-test("a session beyond the limit is refused while all others are busy", async () => {
+test("a session over the limit is refused while all others are busy", async () => {
   const manager = shells.manager({ killGraceMs: 300, maxSessions: 1 });
   const dir = shells.directory();
   const a = openSession(shells, {}, { manager, id: "a", workingDir: dir });
@@ -97,7 +97,7 @@ describe("a shell started from a session", () => {
     expect(await say(`echo "$E"; pwd; echo \${ONCE-none}`)).toBe(`a\nb\n${join(dir, "sub")}\nnone`);
   });
 
-  test("does not wait for the command that runs", async () => {
+  test("does not wait for the running command", async () => {
     const { session, run, dir } = openSession(shells);
     await run("export X=saved");
     const running = run("export X=later; touch ready; while [ ! -e go ]; do sleep 0.01; done");
@@ -144,7 +144,7 @@ test("the result of a command whose session is closed mentions no new bash", asy
   expect(await running).toMatchObject({ outcome: { kind: "killed" }, restarted: false, notes: [] });
 });
 
-test("restart does not wait for waiting commands, and forgets the named directory", async () => {
+test("restart does not wait for queued commands, and forgets the directory that a call named", async () => {
   const { session, run, dir } = openSession(shells);
   const other = shells.directory();
   await run("true", { workingDir: other });

@@ -46,7 +46,7 @@ test("reports are read as they were written", () => {
   expect(read([BYTES])).toEqual(REPORTS);
 });
 
-test("reports are read the same in any pieces", () => {
+test("reports are read the same, however their bytes are split", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: BYTES.length }), { maxLength: 8 }), (cuts) => {
       const places = [0, ...cuts.sort((a, b) => a - b), BYTES.length];

@@ -7,7 +7,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
-/** A session with many variables. bash takes longer than a test needs to find its saver. */
+/** A session with so many variables that a save takes longer than a test needs to find the saver. */
 async function openLarge(variables = 6_000): Promise<TestSession & { readonly pid: number }> {
   const place = openSession(shells);
   const pid = Number(await place.say(`echo "$$"`));
@@ -15,7 +15,7 @@ async function openLarge(variables = 6_000): Promise<TestSession & { readonly pi
   return { ...place, pid };
 }
 
-/** The savers of the session of this bash: they have its tag, and the number of no command. */
+/** The savers of this bash's session: they have its tag, but no command's number. */
 function saversOf(bash: number): number[] {
   const tag = lockLimits(bash)?.hard ?? "none";
   const isSaver = (pid: number) => {
@@ -48,7 +48,7 @@ async function killed({ session, pid }: { session: TestSession["session"]; pid: 
   await eventually(() => expect(session.hasBash).toBe(false));
 }
 
-test("a command does not wait for the save: a stopped saver delays none, and each new saver ends the last", async () => {
+test("a command does not wait for the save: a stopped saver delays no command, and each new saver ends the previous one", async () => {
   const { say, pid } = await openLarge();
   for (const word of ["one", "two", "three"]) {
     const saver = await saverOf(pid);
@@ -58,7 +58,7 @@ test("a command does not wait for the save: a stopped saver delays none, and eac
   }
 });
 
-test("a bash that is killed during the save: the saver completes it, and nothing is lost", async () => {
+test("if bash is killed during a save, the saver completes the save, and nothing is lost", async () => {
   const place = await openLarge();
   const { say, run, pid } = place;
   const first = await saverOf(pid);
@@ -70,7 +70,7 @@ test("a bash that is killed during the save: the saver completes it, and nothing
   expect(notes).toEqual([expect.stringContaining("bash had ended")]);
 });
 
-test("commands that end bash right after each other keep the state before them", async () => {
+test("commands in a row that each end bash keep the state from before them", async () => {
   const { say, run } = await openLarge(1_500);
   for (let n = 1; n <= 3; n++) {
     await say(`last=${n}`);
@@ -81,7 +81,7 @@ test("commands that end bash right after each other keep the state before them",
   }
 });
 
-test("bash and saver killed together: an older state, and a note that says which commands it lacks", async () => {
+test("if bash and the saver are killed together, an older state is restored, and a note says what it lacks", async () => {
   const place = await openLarge();
   const { say, run, session, pid } = place;
   await session.save();
@@ -107,7 +107,7 @@ test("a killed saver alone loses nothing: bash saves the next state itself", asy
   expect((await place.run("echo $x$y$v5999")).out).toBe("125999\n");
 });
 
-test("jobs, wait and $! show nothing of the saver, and it is no leftover", async () => {
+test("jobs, wait and $! do not show the saver, and it is not a leftover", async () => {
   const { say, run, pid } = await openLarge();
   await saverOf(pid);
   expect(await say(`jobs; wait -n; echo "$? [$!]"`)).toBe("127 []");
@@ -149,7 +149,7 @@ test("closing the session ends the saver", async () => {
   expect(commandOf(saver)).toBe("");
 });
 
-test("what a saver writes does not differ from what bash writes", async () => {
+test("a saver writes the same state as bash", async () => {
   const place = await openLarge();
   const { run, session, pid } = place;
   await run(
@@ -181,4 +181,14 @@ test("what a saver writes does not differ from what bash writes", async () => {
       "",
     ].join("\n"),
   );
+});
+
+test("a saver saves the state of a bash that hashes no programs", async () => {
+  const place = await openLarge();
+  const first = await saverOf(place.pid);
+  await place.say("set +h; last=kept");
+  await saverOf(place.pid, first);
+  await killed(place);
+  const { out, notes } = await place.run('[[ -o hashall ]] || echo "$last"');
+  expect([out, notes]).toEqual(["kept\n", [expect.stringContaining("bash had ended")]]);
 });

@@ -36,7 +36,7 @@ test("declarations are split correctly, whatever their values contain", () => {
   expect(piecesOf(printed.join(""))).toEqual(printed);
 });
 
-test("the newest whole state counts, never one of another command", () => {
+test("the newest complete state is used, never that of another command", () => {
   const dir = directory();
   const states = new SavedStates(dir, NONCE, undefined);
   const add = (number: number) => {
@@ -62,7 +62,7 @@ test("the newest whole state counts, never one of another command", () => {
   expect(new SavedStates(dir, "other", undefined).newest(4)).toBeUndefined();
 });
 
-test("a failed save leaves the last whole state in place", () => {
+test("a failed save leaves the last complete state in place", () => {
   const dir = directory();
   const states = new SavedStates(dir, NONCE, undefined);
   for (const number of [1, 2, 3, 4, 5]) {
@@ -76,7 +76,7 @@ test("a failed save leaves the last whole state in place", () => {
   expect(states.takeProblem()).toBeUndefined();
 });
 
-test("the state of a saver that ended unnoticed is kept until a newer one is whole", async () => {
+test("the state of a saver that ended unnoticed is kept until a newer one is complete", async () => {
   const dir = directory();
   const states = new SavedStates(dir, NONCE, undefined);
   const file = states.nextFile;
@@ -115,7 +115,7 @@ test("a background shell inherits exports and functions only", () => {
   expect(script).not.toContain("alias ll");
 });
 
-test("lines are counted from the first line of the command", () => {
+test("line numbers count from the first line of the command", () => {
   const stderr =
     "bash: line 12: a: command not found\nbash: eval: line 13: oops\nbash: line 3: f: old\nline 12: x\n";
   expect(renumberLines(stderr, 12)).toBe(

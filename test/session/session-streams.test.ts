@@ -1,4 +1,4 @@
-// What stays of a session's streams from command to command: `$?`, descriptors, files of earlier output.
+// What a session keeps from command to command: `$?`, descriptors, files of earlier output.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { useShells } from "../fixtures/shells.ts";
 
 const shells = useShells({ shareManager: true });
 
-describe("the exit code of the command before", () => {
+describe("the exit code of the previous command", () => {
   test.each([
     "set -u",
     "set -x",
@@ -26,7 +26,7 @@ describe("the exit code of the command before", () => {
   });
 });
 
-test("a descriptor made of the output prints into the command that uses it, also after a long output or a leftover", async () => {
+test("a copy of stdout prints into the output of the command that uses it, even after a long output or a leftover", async () => {
   const { run } = openSession(shells);
   await run("exec 3>&1 4>&2");
   await run("seq 20000");
@@ -37,7 +37,7 @@ test("a descriptor made of the output prints into the command that uses it, also
 });
 
 describe("a descriptor of 10 or more", () => {
-  test("stays open in later commands, also after a long output and a leftover", async () => {
+  test("stays open in later commands, even after a long output and a leftover", async () => {
     const { run, say, dir } = openSession(shells);
     await run("exec 10>ten 11>eleven 12>twelve 13>thirteen 200>lock");
     await run("echo a >&10; echo b >&11; echo c >&12; echo d >&13; echo e >&200");
@@ -77,7 +77,7 @@ describe("a descriptor of 10 or more", () => {
     expect(await run("ls /proc/self/fd")).toMatchObject({ out: "0\n1\n2\n3\n" });
   });
 
-  test("that prints into the output prints into the command that uses it", async () => {
+  test("that is a copy of stdout or stderr prints into the output of the command that uses it", async () => {
     const { run } = openSession(shells);
     await run("exec 10>&1 11>&2");
     await run("seq 20000");
@@ -92,7 +92,7 @@ test.each([
   "command() { echo hijacked; }",
   "set -o noclobber",
   "exec 0<&- 1>&- 2>&-",
-])("%s leaves the input and output of later commands alone", async (setting) => {
+])("%s does not affect the input and output of later commands", async (setting) => {
   const { run } = openSession(shells);
   await run(setting);
   await run("false");
@@ -102,7 +102,7 @@ test.each([
   }
 });
 
-test("what a leftover prints later, and files that a result has named, stay after many long outputs", async () => {
+test("late output of a leftover, and files that a result named, stay after many long outputs", async () => {
   const { run, session } = openSession(shells);
   const left = await run(
     "(read -r < <(sleep 300 & echo $! > pid; wait); echo late) 2>/dev/null & echo begun",

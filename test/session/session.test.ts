@@ -11,7 +11,7 @@ describe("state persists between commands", () => {
     ["the directory", "mkdir -p a/b; cd a/b", "basename $PWD", "b"],
     ["a plain variable", "x='a b'", 'echo "$x"', "a b"],
     ["an exported variable", "export X=1", "bash -c 'echo $X'", "1"],
-    ["that a variable is unset", "unset PATH_X; PATH_X=1; unset PATH_X", `echo \${PATH_X-none}`, "none"],
+    ["an unset variable", "unset PATH_X; PATH_X=1; unset PATH_X", `echo \${PATH_X-none}`, "none"],
     ["an array", "a=(1 '2 3')", `echo \${#a[@]} \${a[1]}`, "2 2 3"],
     ["an associative array", "declare -A m=([k]=v)", `echo \${m[k]}`, "v"],
     ["attributes", "declare -i n=1; n+=5; readonly r=2", `n+=1; echo $n \${r@a}`, "7 r"],
@@ -23,9 +23,9 @@ describe("state persists between commands", () => {
     ["a trap", "trap 'echo usr' USR1", "kill -USR1 $$", "usr"],
     ["the trap on EXIT", "trap 'echo bye' EXIT", "trap -p EXIT", "trap -- 'echo bye' EXIT"],
     ["positional parameters", "set -- x y", "echo $2", "y"],
-    ["the last code", "(exit 7)", "echo $?", "7"],
+    ["the last exit code", "(exit 7)", "echo $?", "7"],
     ["open descriptors", "exec 7>seven; echo a >&7", "echo b >&7; cat seven", "a\nb"],
-    ["what was sourced", "echo 'sourced=1' >s; . ./s", "echo $sourced", "1"],
+    ["a sourced file", "echo 'sourced=1' >s; . ./s", "echo $sourced", "1"],
     ["the directory stack", "pushd / >/dev/null", "popd >/dev/null; dirs -p | wc -l", "1"],
     ["LC_ALL", "LC_ALL=C", `x='ä'; echo \${#x}`, "2"],
     ["IFS", "IFS=,", 'x=a,b; set -- $x; echo "$2"', "b"],
@@ -48,7 +48,7 @@ describe("state persists between commands", () => {
     expect((await run("wait")).exitCode).toBe(0);
   });
 
-  test("set -x traces the commands and not the harness", async () => {
+  test("set -x traces the commands but not the harness", async () => {
     const { run } = openSession(shells);
     await run("set -x");
     expect((await run("echo a")).err).toMatch(/^\++ echo a\n$/);
@@ -57,7 +57,7 @@ describe("state persists between commands", () => {
     expect((await run("echo b")).err).toBe("");
   });
 
-  test("traps on DEBUG and RETURN run for the commands and not for the harness", async () => {
+  test("DEBUG and RETURN traps run for the commands but not for the harness", async () => {
     const { say, run } = openSession(shells);
     await run("trap 'echo D' DEBUG");
     expect(await say("echo a\necho b")).toBe("D\na\nD\nb");
@@ -68,7 +68,7 @@ describe("state persists between commands", () => {
     expect(await say("echo x")).toBe("x");
   });
 
-  test("set -a, -v and noclobber do not confuse it", async () => {
+  test("set -a, -v and noclobber do not disturb the harness", async () => {
     const { run, say } = openSession(shells);
     await run("set -a -C; X=exported");
     expect(await say("bash -c 'echo $X'")).toBe("exported");
@@ -91,7 +91,7 @@ describe("output", () => {
     }
   });
 
-  test("of binary data arrives whole", async () => {
+  test("of binary data is complete", async () => {
     const { run, dir } = openSession(shells);
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7919) % 256));
     writeFileSync(join(dir, "data"), bytes);
@@ -115,7 +115,7 @@ describe("output", () => {
     const flags = "perl -MFcntl -e 'fcntl(STDOUT, F_SETFL, O_NONBLOCK | fcntl(STDOUT, F_GETFL, 0))'";
     await run(flags);
     expect((await run("seq 100000 | tail -1; seq 100000")).stdout.to).toBeGreaterThan(588_000);
-    // One that still runs and keeps setting it.
+    // A program that keeps running and sets the flag again and again.
     await run(`perl -MFcntl -e 'while (1) { fcntl(STDOUT, F_SETFL, O_NONBLOCK) }' &`);
     const { stdout } = await run("seq 100000");
     expect(stdout.to - stdout.from).toBe(588_895);
@@ -131,34 +131,37 @@ describe("input", () => {
     expect((await run(`: ${"ä".repeat(100_000)}; echo done`)).out).toBe("done\n");
   });
 
-  test("with a NUL character is refused, and one that is empty does nothing", async () => {
+  test("with a NUL character is refused, and an empty command does nothing", async () => {
     const { run } = openSession(shells);
     await expect(run("a\0b")).rejects.toMatchObject({ code: "invalid_input" });
     expect(await run("")).toMatchObject({ exitCode: 0, out: "", err: "" });
     expect(await run("\n \n")).toMatchObject({ exitCode: 0, out: "" });
   });
 
-  test.each(["C", "POSIX", "C.UTF-8", "nosuch_LOCALE"])("is not ASCII under LC_ALL=%s", async (locale) => {
-    const { run } = openSession(shells);
-    await run(`export LC_ALL=${locale}`);
-    expect(await run("printf %s 'äö€😀'; printf '\\n'")).toMatchObject({
-      exitCode: 0,
-      out: "äö€😀\n",
-      err: "",
-    });
-    expect(await run("echo ascii")).toMatchObject({ out: "ascii\n", err: "" });
-  });
+  test.each(["C", "POSIX", "C.UTF-8", "nosuch_LOCALE"])(
+    "may be non-ASCII under LC_ALL=%s",
+    async (locale) => {
+      const { run } = openSession(shells);
+      await run(`export LC_ALL=${locale}`);
+      expect(await run("printf %s 'äö€😀'; printf '\\n'")).toMatchObject({
+        exitCode: 0,
+        out: "äö€😀\n",
+        err: "",
+      });
+      expect(await run("echo ascii")).toMatchObject({ out: "ascii\n", err: "" });
+    },
+  );
 });
 
-describe("where it runs", () => {
-  test("is in the result, and whether it changed", async () => {
+describe("the working directory", () => {
+  test("is in the result, which also says whether it changed", async () => {
     const { run, dir } = openSession(shells);
     expect(await run("true")).toMatchObject({ cwd: dir, cwdChanged: false });
     expect(await run("mkdir sub; cd sub")).toMatchObject({ cwd: join(dir, "sub"), cwdChanged: true });
     expect(await run("true")).toMatchObject({ cwd: join(dir, "sub"), cwdChanged: false });
   });
 
-  test("follows a link as bash does, and is not fooled by PWD", async () => {
+  test("keeps a link in its path as bash does, and does not depend on PWD", async () => {
     const { run, dir } = openSession(shells);
     mkdirSync(join(dir, "real"));
     symlinkSync(join(dir, "real"), join(dir, "link"));
@@ -168,7 +171,7 @@ describe("where it runs", () => {
     expect((await run("cd /usr; readonly PWD; cd /etc")).cwd).toBe("/etc");
   });
 
-  test("a directory that a call names is entered once", async () => {
+  test("that a call names is entered once", async () => {
     const { run, session, dir } = openSession(shells);
     const other = shells.directory();
     expect((await run("pwd", { workingDir: dir })).out).toBe(`${dir}\n`);
@@ -179,7 +182,7 @@ describe("where it runs", () => {
     expect(session.cwd).toBe(dir);
   });
 
-  test("if the directory is gone, the command runs in the nearest one above, with a note", async () => {
+  test("that is gone is replaced by the nearest parent that exists, with a note", async () => {
     const { run, dir } = openSession(shells);
     await run("mkdir -p a/b; cd a/b");
     rmSync(join(dir, "a"), { recursive: true });
@@ -194,7 +197,7 @@ describe("where it runs", () => {
     expect(readdirSync(join(dir, "c"))).toEqual(["x"]);
   });
 
-  test("leaving the allowed directories is undone and noted", async () => {
+  test("outside the allowed directories is left again, with a note", async () => {
     const root = shells.directory();
     const { run } = openSession(shells, { allowedRoots: [root] }, { workingDir: root });
     await run("mkdir in; cd in");
@@ -209,7 +212,7 @@ describe("where it runs", () => {
 });
 
 describe("a call's own variables", () => {
-  test("are there for that command only", async () => {
+  test("exist for that command only", async () => {
     const { run, say } = openSession(shells);
     await run("A=plain; export B=exported; unset C");
     const env = { A: "1", B: "two 'words'", C: "ä\nb" };
@@ -221,13 +224,13 @@ describe("a call's own variables", () => {
     );
   });
 
-  test("are not in a new bash", async () => {
+  test("do not exist in a new bash", async () => {
     const { run, say } = openSession(shells);
     await run("exit 3", { env: { TEMPORARY: "1" } });
     expect(await say(`echo \${TEMPORARY-none}`)).toBe("none");
   });
 
-  test("that cannot be set are refused by name", async () => {
+  test("that cannot be set are refused, and the message names them", async () => {
     const { run } = openSession(shells);
     await expect(run("true", { env: { "a-b": "1" } })).rejects.toThrow('"a-b"');
     await expect(run("true", { env: { SHELLOPTS: "x" } })).rejects.toThrow("SHELLOPTS");
