@@ -14,7 +14,7 @@ import type { DirectoryTimes } from "./directory-times.ts";
 import { type Entry, entryAt, upperEntryAt } from "./entry.ts";
 import { type Twin, twinsAmong } from "./hard-link-twins.ts";
 import type { Step } from "./journal.ts";
-import type { Change } from "./scan-changes.ts";
+import { type Change, staysDirectory } from "./scan-changes.ts";
 import { missingContent, STAGED_TREE, stagedDirectory } from "./stage-entries.ts";
 
 const OWNER_MAY_CHANGE = 0o300;
@@ -41,11 +41,6 @@ export function commitSteps({ commitDir, workspace, changes, linked }: CommitPla
   return new StepPlanner(commitDir, workspace).plan(changes, linked);
 }
 
-/** Whether the path is a directory both before and after the command. */
-function isKept({ before, after }: Change): boolean {
-  return before?.type === "directory" && after?.type === "directory";
-}
-
 class StepPlanner {
   readonly #commitDir: string;
   readonly #workspace: string;
@@ -65,9 +60,9 @@ class StepPlanner {
   plan(changes: readonly Change[], linked: CommitPlan["linked"]): CommitSteps {
     const created = new Set<string>();
     for (const [index, change] of changes.entries()) {
-      if (isKept(change)) this.#change(change, index);
+      if (staysDirectory(change)) this.#change(change, index);
       else if (!hasParentIn(created, change.path)) this.#move(change, index);
-      if (change.after?.type === "directory" && !isKept(change)) created.add(change.path);
+      if (change.after?.type === "directory" && !staysDirectory(change)) created.add(change.path);
     }
     const modes = this.#modes
       .map(({ path, before, to }) => ({ path, mode: { from: this.#opening.modeOf(path, before), to } }))
@@ -75,11 +70,11 @@ class StepPlanner {
     return {
       steps: [...this.#opening.steps, ...this.#moves, ...modes, ...this.#opening.closingSteps(changes)],
       directories: changes.flatMap((change) => [
-        ...(isKept(change) ? [change.path] : []),
+        ...(staysDirectory(change) ? [change.path] : []),
         ...parentsOf(change.path),
       ]),
       twins: twinsAmong(changes, linked, ({ path }) => this.#outgoing.get(path)),
-      entered: changes.filter((change) => change.after && !isKept(change)).map(({ path }) => path),
+      entered: changes.filter((change) => change.after && !staysDirectory(change)).map(({ path }) => path),
     };
   }
 

@@ -5,24 +5,23 @@
 //     conflictsWith       the workspace must be as the preview saw it
 //     stageEntries        copies the new content; a full disk fails here, before anything is written
 //     commitSteps         plans
-//     Transaction.run     moves
-//     settleCommit        the record of the preview
+//     Transaction         moves, or rolls back
+//     settleTransaction   the record of the preview
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
-import { removeTree } from "../support/remove-tree.ts";
 import { isFull } from "../support/system-error.ts";
 import { commitSteps, timesAfter } from "./commit-steps.ts";
 import { conflictsWith, PreviewConflict } from "./conflicts.ts";
 import { timesOf } from "./directory-times.ts";
-import { newJournal } from "./journal.ts";
+import { type Journal, newJournal } from "./journal.ts";
 import { ConflictError } from "./move-entry.ts";
 import { type PreviewRecord, readLinked, readPlanted } from "./preview-record.ts";
 import { type PreviewStore, selected } from "./preview-store.ts";
 import type { Change } from "./scan-changes.ts";
-import { acceptRestored, isCommittable, removeIfEmpty, settleCommit } from "./settle.ts";
+import { isCommittable, refreshCtimes, removeIfEmpty, settleTransaction } from "./settle.ts";
 import { stageEntries } from "./stage-entries.ts";
 import { Transaction } from "./transaction.ts";
 import { withWorkspaceLock } from "./workspace-lock.ts";
@@ -47,22 +46,32 @@ export async function commitPreview(
     if (changes.length === 0) return { record: store.update(record, "committed"), changes };
     const dir = join(store.dirOf(id), PREVIEW_NAMES.commit(record.commits + 1));
     store.update(record, "pending", { commits: record.commits + 1 });
+    const transaction = await begun(store, record, changes, dir).catch((error: unknown) => {
+      cleanUp(store, id, dir, { paths: changes.map(({ path }) => path), steps: [] });
+      throw explained(error, id);
+    });
     try {
-      const transaction = await prepare(store, record, changes, dir);
-      transaction.run();
-      const settled = settleCommit(store, id, transaction.journal.paths);
-      transaction.end();
-      removeTree(join(dir, PREVIEW_NAMES.incoming));
-      return { record: settled, changes };
+      transaction.apply();
     } catch (error) {
-      removeIfEmpty(dir);
-      attempt(() => acceptRestored(store, id));
+      if (!transaction.isPending) cleanUp(store, id, dir, transaction.journal);
       throw explained(error, id);
     }
+    return { record: settleTransaction(store, transaction), changes };
   });
 }
 
-async function prepare(
+/** Call this if the workspace is as it was. `steps` are those that were done and taken back. */
+function cleanUp(
+  store: PreviewStore,
+  id: string,
+  dir: string,
+  journal: Pick<Journal, "paths" | "steps">,
+): void {
+  removeIfEmpty(dir);
+  attempt(() => refreshCtimes(store, id, journal));
+}
+
+async function begun(
   store: PreviewStore,
   { id, workspace }: PreviewRecord,
   changes: readonly Change[],
@@ -75,7 +84,7 @@ async function prepare(
   const { steps, directories, entered, twins } = commitSteps({ commitDir: dir, workspace, changes, linked });
   const times = timesOf(workspace, directories);
   const planted = readPlanted(store.dirOf(id))?.times ?? [];
-  return new Transaction(
+  const transaction = new Transaction(
     dir,
     newJournal({
       workspace,
@@ -85,6 +94,8 @@ async function prepare(
       newTimes: timesAfter(upper, times, planted),
     }),
   );
+  transaction.begin();
+  return transaction;
 }
 
 /** Adds the new directories that the chosen changes are in. */

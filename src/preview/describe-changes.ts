@@ -3,6 +3,9 @@ import { shownPath, wirePath } from "../support/path-text.ts";
 import type { Entry } from "./entry.ts";
 import type { Change } from "./scan-changes.ts";
 
+/** The first character of a line about a change. */
+export const SIGNS = { created: "+", changed: "~", deleted: "-" } as const;
+
 export interface ChangedPaths {
   readonly created: readonly string[];
   readonly changed: readonly string[];
@@ -36,11 +39,10 @@ export function changeLines(changes: readonly Change[], maxCount = changes.lengt
 }
 
 function changeLine({ path, kind, before, after, tree, hasOtherAttributes = false }: Change): string {
-  const sign = { created: "+", changed: "~", deleted: "-" }[kind];
   const name = shownPath((after ?? before)?.type === "directory" ? `${path}/` : path);
   const details = detailsOf(before, after, tree);
   const shown = hasOtherAttributes ? [...details.filter((text) => text !== TIMES), "attributes"] : details;
-  return `${sign} ${name} (${shown.join(", ")})`;
+  return `${SIGNS[kind]} ${name} (${shown.join(", ")})`;
 }
 
 function detailsOf(before: Entry | null, after: Entry | null, tree: Change["tree"]): string[] {

@@ -1,8 +1,8 @@
 // Reads the extended attributes and access control lists of files and directories. Node cannot read them, but GNU tar
 // writes them to its archive.
 import { runSystemProgram } from "../engine/system-program.ts";
-import { NacreError } from "../support/errors.ts";
-import { bytesOfText } from "../support/path-text.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
+import { bytesOfText, shownPath } from "../support/path-text.ts";
 import { withOwnFiles } from "./own-files.ts";
 import { PaxReader, type PaxRecords } from "./pax-reader.ts";
 
@@ -31,10 +31,16 @@ export async function attributesOf(base: string, paths: readonly string[]): Prom
   // Add `./`: tar would read a name that begins with a dash as an option.
   const input = bytesOfText(paths.map((path) => `./${path}\0`).join(""));
   const reader = new PaxReader();
-  const { code, stderr } = await runSystemProgram(withOwnFiles(argv), {
-    input,
-    onStdout: (chunk) => reader.push(chunk),
-  });
+  const onStdout = (chunk: Buffer) => reader.push(chunk);
+  const { code, stderr } = await runSystemProgram(withOwnFiles(argv), { input, onStdout }).catch(
+    (cause: unknown) => {
+      throw new NacreError(
+        "unavailable",
+        `nacre cannot read the attributes of files below ${shownPath(base)}: ${messageOf(cause)} Remove the attributes of the file that has too many, then preview again.`,
+        { cause },
+      );
+    },
+  );
   if (code !== 0 || reader.entries.length !== paths.length) {
     const why = stderr === "" ? `it listed ${reader.entries.length} of ${paths.length} entries` : stderr;
     throw new NacreError(

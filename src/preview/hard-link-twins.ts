@@ -8,7 +8,7 @@ import { HeldDirectory } from "../support/held-directory.ts";
 import { fsPath, isWithin } from "../support/path-text.ts";
 import { type DirectoryTimes, restoreTimes } from "./directory-times.ts";
 import { type Entry, entryAt } from "./entry.ts";
-import type { Change } from "./scan-changes.ts";
+import { type Change, staysDirectory } from "./scan-changes.ts";
 
 export interface Twin {
   /** The name that is dropped, relative to the directory of the commit. */
@@ -30,7 +30,7 @@ export function twinsAmong(
   outOf: (change: Change) => string | undefined,
 ): Twin[] {
   if (linked.length === 0) return [];
-  const leaving = changes.filter(({ before, after }) => before && !(after && isDirectory(before, after)));
+  const leaving = changes.filter((change) => change.before && !staysDirectory(change));
   const left = leaving.map(({ path }) => path);
   const staying = new Map(
     linked
@@ -57,10 +57,6 @@ export function twinsAmong(
       ];
     });
   });
-}
-
-function isDirectory(before: Entry, after: Entry): boolean {
-  return before.type === "directory" && after.type === "directory";
 }
 
 export function dropTwins(commitDir: string, twins: readonly Twin[]): void {

@@ -25,13 +25,13 @@ export async function plantHardLinks(
     );
   if (names.length === 0 || bytes > HARD_LINKS_COPY_MAX_BYTES || names.length > HARD_LINKS_COPY_MAX_COUNT)
     return new Map();
-  const parents = new Set(names.flatMap(({ path }) => parentsOf(path)));
+  const parents = new Set(names.flatMap(({ path }) => parentsBelowRoot(path)));
   const paths = [...[...parents].sort(), ...names.map(({ path }) => path)];
   await copyEntries(workspace, join(dir, PREVIEW_NAMES.upper), paths);
   return new Map(shared.map((group) => [group[0]?.ino ?? "", group.length]));
 }
 
-function parentsOf(path: string): string[] {
+function parentsBelowRoot(path: string): string[] {
   const parent = dirname(path);
-  return parent === "." ? [] : [...parentsOf(parent), parent];
+  return parent === "." ? [] : [...parentsBelowRoot(parent), parent];
 }

@@ -34,7 +34,7 @@ export class PaxReader {
       this.#skip = Number.POSITIVE_INFINITY;
       return true;
     }
-    const size = sizeIn(header);
+    const size = this.#sizeIn(header);
     const padded = Math.ceil(size / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
     const type = String.fromCharCode(header[TYPE_AT] ?? 0);
     if (type !== "x") {
@@ -49,6 +49,14 @@ export class PaxReader {
     return true;
   }
 
+  /** The field has octal digits. A size of 8 GiB or more does not fit: it is in the extended records. */
+  #sizeIn(header: Buffer): number {
+    const large = this.#records.get("size");
+    if (large !== undefined) return Number(large);
+    const field = header.subarray(SIZE_FIELD.from, SIZE_FIELD.to);
+    return Number.parseInt(field.toString("latin1"), 8) || 0;
+  }
+
   #finishEntry(): void {
     this.entries.push(this.#records);
     this.#records = new Map();
@@ -58,13 +66,6 @@ export class PaxReader {
   #hasContent(type: string): boolean {
     return !["1", "2", "3", "4", "5", "6"].includes(type);
   }
-}
-
-/** Octal digits. A size of 8 GiB or more is a binary number after the byte 0x80. */
-function sizeIn(header: Buffer): number {
-  const field = header.subarray(SIZE_FIELD.from, SIZE_FIELD.to);
-  if (field[0] === 0x80) return Number(BigInt(`0x${field.subarray(1).toString("hex")}`));
-  return Number.parseInt(field.toString("latin1"), 8) || 0;
 }
 
 /** Records are `LENGTH KEY=VALUE\n`. LENGTH is the length of the whole record, so a value can contain any byte. */

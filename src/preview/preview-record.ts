@@ -1,6 +1,6 @@
 // What nacre stores about one preview: the record, and the list of changes. Every write replaces the whole file, so that
 // a crash leaves the old one or the new one.
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessIdentity } from "../engine/process-table.ts";
 import { NEW_SUFFIX, PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -82,6 +82,12 @@ export function readStored(path: string): unknown {
 
 export function writeStored(path: string, value: unknown): void {
   const temporary = `${path}${NEW_SUFFIX}`;
-  writeFileSync(temporary, JSON.stringify(value), { mode: 0o600, flush: true });
-  renameSync(temporary, path);
+  try {
+    writeFileSync(temporary, JSON.stringify(value), { mode: 0o600, flush: true });
+    renameSync(temporary, path);
+  } catch (error) {
+    // A partial file would keep space that a full disk needs.
+    attempt(() => unlinkSync(temporary));
+    throw error;
+  }
 }

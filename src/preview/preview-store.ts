@@ -224,7 +224,7 @@ function uncommittable({ path, before, after }: Change, linked: PreviewEnd["link
   if (after?.type === "device") return [`${path}: a device; a commit leaves it out`];
   if (before?.type === "file" && after && before.links > (linked.get(before.ino) ?? 1))
     return [
-      `${path}: has ${before.links} hard links, not all of them in the workspace; the preview changed, and a commit replaces, only the names listed here`,
+      `${path}: has ${before.links} hard links that the preview could not keep together (names outside the workspace, or too many or too large to copy); the preview changed, and a commit replaces, only the names listed here`,
     ];
   return [];
 }

@@ -23,12 +23,17 @@ export interface Change {
   readonly after: Entry | null;
   /** What was below a directory that is gone. */
   readonly tree?: readonly (readonly [string, Entry])[];
-  /** True if the directory's extended attributes or access control lists differ, alone or with other changes. */
+  /** True if extended attributes or access control lists differ: of a file, only they; of a directory, maybe more. */
   readonly hasOtherAttributes?: boolean;
   /** The unchanged path that this new hard link refers to. */
   readonly linkOf?: { readonly path: string; readonly entry: Entry };
   /** True if another program changed the entry while the command ran. */
   readonly isRaced?: boolean;
+}
+
+/** Whether the path is a directory both before and after the command. */
+export function staysDirectory({ before, after }: Change): boolean {
+  return before?.type === "directory" && after?.type === "directory";
 }
 
 export interface ScanPlan {

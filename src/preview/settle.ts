@@ -1,22 +1,55 @@
-// Updates the record of a preview after its commit or undo, and removes files that are no longer needed. If the host is
-// killed in between, the next host repeats this, so every step is idempotent.
+// Updates the record of a preview after its commit or undo, and removes files that are no longer needed. If this fails or
+// the host is killed, the next commit or undo in the workspace repeats it, so every step is idempotent.
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
 import { removeTree } from "../support/remove-tree.ts";
-import { restoreTimes } from "./directory-times.ts";
+import { isFull } from "../support/system-error.ts";
 import { type Entry, entryAt, isSameObject } from "./entry.ts";
-import { readJournal } from "./journal.ts";
+import { dropTwins } from "./hard-link-twins.ts";
+import { type Journal, readJournal } from "./journal.ts";
 import { type PreviewRecord, readChanges, readPreview, writeChanges, writeStored } from "./preview-record.ts";
 import type { PreviewStore } from "./preview-store.ts";
 import type { Change } from "./scan-changes.ts";
+import type { Transaction } from "./transaction.ts";
 
 export function isCommittable({ after }: Change): boolean {
   return after?.type !== "device";
 }
 
-export function settleCommit(store: PreviewStore, id: string, paths: readonly string[]): PreviewRecord {
+/** Settles a transaction whose journal is marked as done, and ends it. */
+export function settleTransaction(store: PreviewStore, transaction: Transaction): PreviewRecord {
+  const { dir, journal } = transaction;
+  const id = basename(dirname(dir));
+  try {
+    const record =
+      journal.purpose === "commit" ? settleCommit(store, id, dir, journal) : settleUndo(store, id, dir);
+    transaction.end();
+    return record;
+  } catch (cause) {
+    const what =
+      journal.purpose === "commit"
+        ? `The changes of preview ${id} are in the workspace`
+        : `The commit of preview ${id} was undone`;
+    throw new NacreError(
+      isFull(cause) ? "limit_reached" : "internal",
+      `${what}, but nacre could not write its record: ${messageOf(cause)}. Solve the problem${isFull(cause) ? " (free some space)" : ""}; the next commit or undo in this workspace completes the record.`,
+      { cause },
+    );
+  }
+}
+
+function settleCommit(store: PreviewStore, id: string, commitDir: string, journal: Journal): PreviewRecord {
+  // Only now: a commit that is rolled back needs the twins.
+  dropTwins(commitDir, journal.twins);
+  const record = recordCommit(store, id, journal.paths);
+  removeTree(join(commitDir, PREVIEW_NAMES.incoming));
+  return record;
+}
+
+function recordCommit(store: PreviewStore, id: string, paths: readonly string[]): PreviewRecord {
   const dir = store.dirOf(id);
   const done = new Set(paths);
   const rest = readChanges(dir).filter((change) => !done.has(change.path) && isCommittable(change));
@@ -30,37 +63,48 @@ export function settleCommit(store: PreviewStore, id: string, paths: readonly st
   return committed;
 }
 
-export function settleUndo(
-  store: PreviewStore,
-  id: string,
-  commitDir: string,
-  undoDir: string,
-): PreviewRecord {
-  const journal = readJournal(commitDir);
+function settleUndo(store: PreviewStore, id: string, undoDir: string): PreviewRecord {
   // First remove the entries that the undo took out: one may be a second name of a file that stays.
   for (const name of readdirSync(undoDir))
     if (name !== PREVIEW_NAMES.journal) removeTree(join(undoDir, name));
-  if (journal) restoreTimes(journal.workspace, journal.times);
-  removeTree(commitDir);
+  removeTree(commitOf(undoDir));
   const record = readPreview(store.dirOf(id)) ?? store.get(id);
   const updated = record.status === "pending" ? record : store.update(record, "undone");
   removeTree(undoDir);
   return updated;
 }
 
+/** The directory of the commit that an undo takes back. */
+export function commitOf(undoDir: string): string {
+  const number = Number(/\.(\d+)$/.exec(basename(undoDir))?.[1]);
+  return join(dirname(undoDir), PREVIEW_NAMES.commit(number));
+}
+
 /**
- * A rename changes the ctime of a file. Without this, files that a rollback has restored would count as changed, and the
- * preview could not be committed any more. Size, times, mode and inode must be those that the preview saw.
+ * A rename changes the ctime of a file, and so does a second name. Without this, files that a failed commit has touched
+ * and restored would count as changed, and the preview could not be committed any more. Size, times, mode and inode must
+ * be those that the preview saw. Other files keep their stored ctime: it reveals the changes of other programs.
  */
-export function acceptRestored(store: PreviewStore, id: string): void {
+export function refreshCtimes(
+  store: PreviewStore,
+  id: string,
+  { paths, steps }: Pick<Journal, "paths" | "steps">,
+): void {
   const record = readPreview(store.dirOf(id));
   if (record?.status !== "pending") return;
   const { workspace } = record;
-  const refreshed = <T extends Entry | null>(path: string, known: T): T => {
-    const now = known && attempt(() => entryAt(join(workspace, path)));
-    return known && now && isSameObject(now, known) ? { ...known, ctimeNs: now.ctimeNs } : known;
+  const known = readChanges(store.dirOf(id));
+  const committed = new Set(paths);
+  const touched = new Set([
+    ...steps.filter(({ outgoing, relocated }) => outgoing ?? relocated).map(({ path }) => path),
+    // Staging gave these files a second name.
+    ...known.flatMap(({ path, linkOf }) => (linkOf && committed.has(path) ? [linkOf.path] : [])),
+  ]);
+  const refreshed = <T extends Entry | null>(path: string, entry: T): T => {
+    const now = entry && touched.has(path) ? attempt(() => entryAt(join(workspace, path))) : undefined;
+    return entry && now && isSameObject(now, entry) ? { ...entry, ctimeNs: now.ctimeNs } : entry;
   };
-  const changes = readChanges(store.dirOf(id)).map((change) => ({
+  const changes = known.map((change) => ({
     ...change,
     before: refreshed(change.path, change.before),
     ...(change.linkOf && {
@@ -71,7 +115,7 @@ export function acceptRestored(store: PreviewStore, id: string): void {
 }
 
 /** The same for an undo that was rolled back: the commit stands, and its undo can be tried again. */
-export function acceptReturned(commitDir: string): void {
+export function refreshCommitCtimes(commitDir: string): void {
   const journal = readJournal(commitDir);
   if (!journal?.after) return;
   const after = journal.after.map(([path, known]) => {

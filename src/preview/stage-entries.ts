@@ -14,7 +14,7 @@ import { systemCode } from "../support/system-error.ts";
 import { copyEntries } from "./copy-entries.ts";
 import { restoreTimes, timesOf } from "./directory-times.ts";
 import { entryAt } from "./entry.ts";
-import type { Change } from "./scan-changes.ts";
+import { type Change, staysDirectory } from "./scan-changes.ts";
 
 /** Where the entries wait, in the directory of a commit: `in/tree/PATH`. */
 export const STAGED_TREE = `${PREVIEW_NAMES.incoming}/tree`;
@@ -37,9 +37,7 @@ export async function stageEntries(
 ): Promise<void> {
   const tree = join(commitDir, STAGED_TREE);
   mkdirSync(tree, { recursive: true, mode: 0o700 });
-  const entering = changes.filter(
-    ({ before, after }) => after && !(before?.type === "directory" && after.type === "directory"),
-  );
+  const entering = changes.filter((change) => change.after && !staysDirectory(change));
   const linked = entering.filter(({ after, linkOf }) => linkOf ?? after?.type === "socket");
   const isLinked = new Set(linked);
   const copied = entering.filter((change) => !isLinked.has(change)).map(({ path }) => path);

@@ -2,13 +2,13 @@
 import { PREVIEW_SUMMARY_PATHS_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
 import type { PreviewSummary } from "../tool/context.ts";
+import { SIGNS } from "./describe-changes.ts";
 import type { PreviewRecord } from "./preview-record.ts";
 import type { PreviewStore } from "./preview-store.ts";
 import type { Change } from "./scan-changes.ts";
 
 function summaryOf({ id, notCaptured }: PreviewRecord, changes: readonly Change[]): PreviewSummary {
   const count = (kind: Change["kind"]) => changes.filter((change) => change.kind === kind).length;
-  const signs = { created: "+", changed: "~", deleted: "-" };
   return {
     id,
     created: count("created"),
@@ -17,7 +17,7 @@ function summaryOf({ id, notCaptured }: PreviewRecord, changes: readonly Change[
     not_captured: notCaptured.length,
     paths: changes
       .slice(0, PREVIEW_SUMMARY_PATHS_MAX_COUNT)
-      .map(({ kind, path }) => `${signs[kind]} ${shownPath(path)}`),
+      .map(({ kind, path }) => `${SIGNS[kind]} ${shownPath(path)}`),
   };
 }
 

@@ -1,9 +1,9 @@
 // Moves entries into and out of the workspace, all or none.
 //
 //   begin      writes the journal, and a link in previews/pending that names it
-//   apply      one step after another; a failed step rolls everything back
-//   finish     marks the journal as done: from then on the transaction counts
-//   rollBack   after an error, or in the next host if this one was killed (recover.ts)
+//   apply      one step after another, then marks the journal as done: from then on the transaction counts
+//   rollBack   if a step or the mark fails, or in the next host if this one was killed (recover.ts)
+//   end        removes the link, after settle.ts has written the records; what cannot be reverted happens there
 //
 // A step moves an entry that leaves the workspace to the directory of the transaction, and an entry that enters it from
 // there. Both are renames on one file system, so an entry keeps its inode, bytes, times and attributes. The inode
@@ -13,13 +13,13 @@ import { chmodSync, linkSync, readlinkSync, renameSync, rmdirSync, symlinkSync, 
 import { basename, dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
 import { HeldDirectory } from "../support/held-directory.ts";
 import { makeDirs } from "../support/make-dirs.ts";
-import { fsPath, isWithin } from "../support/path-text.ts";
+import { fsPath, isWithin, shownPath } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
 import { restoreTimes } from "./directory-times.ts";
 import { type Entry, entryAt, isSameObject, treeBelow } from "./entry.ts";
-import { dropTwins, restoreTwins } from "./hard-link-twins.ts";
 import { type Journal, readJournal, type Step } from "./journal.ts";
 import { ConflictError, keepsName, moveIn, moveOut } from "./move-entry.ts";
 import { writeStored } from "./preview-record.ts";
@@ -29,6 +29,7 @@ export class Transaction {
   readonly dir: string;
   readonly #pending: string;
   readonly #journal: Journal;
+  #isPending = false;
   #held: { readonly path: string; readonly directory: HeldDirectory } | undefined;
 
   constructor(dir: string, journal: Journal) {
@@ -54,31 +55,42 @@ export class Transaction {
     return this.#journal;
   }
 
-  run(): void {
+  /** Whether the transaction has begun and not ended. After an error of `apply`: the rollback failed, too. */
+  get isPending(): boolean {
+    return this.#isPending;
+  }
+
+  begin(): void {
     makeDirs(dirname(this.#pending));
     // The journal comes first: a host that finds the link needs it.
     writeStored(join(this.dir, PREVIEW_NAMES.journal), this.#journal);
     symlinkSync(this.dir, this.#pending);
+    this.#isPending = true;
+  }
+
+  /** Throws if the workspace is as it was, or if it could not be restored (`isPending`). */
+  apply(): void {
+    const { workspace, steps, entered, newTimes } = this.#journal;
     try {
-      for (const step of this.#journal.steps) this.#applyOrConflict(step);
+      for (const step of steps) this.#applyOrConflict(step);
+      restoreTimes(workspace, newTimes);
+      const after = entered.flatMap((path) => {
+        const entry = attempt(() => entryAt(join(workspace, path)));
+        return entry ? [[path, entry] as const] : [];
+      });
+      writeStored(join(this.dir, PREVIEW_NAMES.journal), { ...this.#journal, state: "done", after });
     } catch (error) {
-      this.rollBack();
+      this.#rollBackAfter(error);
       throw error;
     } finally {
       this.#close();
     }
-    dropTwins(this.dir, this.#journal.twins);
-    restoreTimes(this.#journal.workspace, this.#journal.newTimes);
-    const after = this.#journal.entered.flatMap((path) => {
-      const entry = attempt(() => entryAt(join(this.#journal.workspace, path)));
-      return entry ? [[path, entry] as const] : [];
-    });
-    writeStored(join(this.dir, PREVIEW_NAMES.journal), { ...this.#journal, state: "done", after });
   }
 
   /** Call this after the caller has written its own records. */
   end(): void {
     attempt(() => unlinkSync(this.#pending));
+    this.#isPending = false;
   }
 
   /**
@@ -86,11 +98,22 @@ export class Transaction {
    * because another program has taken its place, stays in the directory of the transaction.
    */
   rollBack(): void {
-    this.#restoreTwins();
     for (const step of this.#journal.steps.toReversed()) this.#revert(step);
     this.#close();
     restoreTimes(this.#journal.workspace, this.#journal.times);
     this.end();
+  }
+
+  #rollBackAfter(error: unknown): void {
+    try {
+      this.rollBack();
+    } catch (failed) {
+      throw new NacreError(
+        "internal",
+        `A change of ${shownPath(this.#journal.workspace)} failed half-way (${messageOf(error)}), and what was done could not be taken back: ${messageOf(failed)}. The files that it replaced are in ${shownPath(this.dir)}. Solve the problem, then commit or undo anything in this workspace: nacre first tries again to take the rest back.`,
+        { cause: new AggregateError([error, failed]) },
+      );
+    }
   }
 
   /** Another program can remove an entry, or replace a directory with a link, between any two system calls. */
@@ -167,18 +190,6 @@ export class Transaction {
     if (isOurs) this.#takeBack(path, real, incoming, back !== undefined);
     // Another program has created an entry there: keep it, and leave ours in the directory of the transaction.
     if (outPath !== undefined && back && (isOurs || !there)) renameSync(fsPath(outPath), real);
-  }
-
-  /** A killed host may have dropped the twins already. A file that has not left yet needs none. */
-  #restoreTwins(): void {
-    const { twins, workspace, steps } = this.#journal;
-    const moved = new Set(
-      steps.flatMap(({ path, outgoing }) =>
-        outgoing && this.#entry(path)?.ino !== outgoing.entry.ino ? [outgoing.at] : [],
-      ),
-    );
-    const needed = twins.filter(({ at }) => [...moved].some((out) => isWithin(at, out)));
-    restoreTwins(this.dir, workspace, needed);
   }
 
   #revertRelocation(

@@ -14,7 +14,7 @@ import { type Journal, newJournal, readJournal, type Step } from "./journal.ts";
 import { ConflictError } from "./move-entry.ts";
 import type { PreviewRecord } from "./preview-record.ts";
 import type { PreviewStore } from "./preview-store.ts";
-import { acceptReturned, settleUndo } from "./settle.ts";
+import { refreshCommitCtimes, settleTransaction } from "./settle.ts";
 import { Transaction } from "./transaction.ts";
 import { withWorkspaceLock } from "./workspace-lock.ts";
 
@@ -65,19 +65,20 @@ export async function undoCommit(store: PreviewStore, { id, workspace }: Preview
       }),
     );
     try {
-      transaction.run();
+      transaction.begin();
+      transaction.apply();
     } catch (error) {
-      dropTwins(dir, journal.twins);
-      attempt(() => acceptReturned(dir));
-      // The entries are back in the workspace, except for those whose place another program has taken.
-      if (readdirSync(undoDir).length === 1) removeTree(undoDir);
+      if (!transaction.isPending) {
+        dropTwins(dir, journal.twins);
+        attempt(() => refreshCommitCtimes(dir));
+        // The entries are back in the workspace, except for those whose place another program has taken.
+        if (readdirSync(undoDir).length <= 1) removeTree(undoDir);
+      }
       if (error instanceof ConflictError)
         throw conflictIn(id, [{ path: error.path, what: "changed during the undo" }]);
       throw error;
     }
-    const settled = settleUndo(store, id, dir, undoDir);
-    transaction.end();
-    return { record: settled, paths: journal.paths };
+    return { record: settleTransaction(store, transaction), paths: journal.paths };
   });
 }
 

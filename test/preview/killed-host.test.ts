@@ -33,16 +33,23 @@ async function runHost(
   const child = spawn(process.execPath, [HOST, work(), stateRoot, action, id], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  const exit = once(child, "exit");
+  const closed = once(child, "close");
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  while (!output.includes("ready")) await once(child.stdout, "data");
+  while (!output.includes("ready") && child.exitCode === null && child.signalCode === null)
+    await Promise.race([once(child.stdout, "data"), closed]);
+  expect(output, "what the host printed before its work").toContain("ready");
   const started = performance.now();
   child.stdin.write("go\n");
   const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
-  await exit;
+  const [, signal] = await closed;
   clearTimeout(timer);
-  return output.includes("done") ? performance.now() - started : undefined;
+  if (output.includes("done")) return performance.now() - started;
+  expect([killAfterMs !== undefined, signal], "a host without a result was killed").toEqual([
+    true,
+    "SIGKILL",
+  ]);
+  return undefined;
 }
 
 /** The next start of any host ends what the killed one has begun. */
