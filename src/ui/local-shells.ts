@@ -46,6 +46,11 @@ export class LocalShells implements ShellSource {
     );
   }
 
+  /** How many ended shells `rows` leaves out because newer ones fill the list. */
+  olderCount(): number {
+    return Math.max(0, endedOf(this.#manager.findAll()).length - UI_ENDED_MAX_COUNT);
+  }
+
   async measure(): Promise<void> {
     if (monotonicMs() - this.#measuredMs < UI_PROCESSES_POLL_MS) return;
     this.#measuredMs = monotonicMs();
@@ -108,9 +113,12 @@ export class LocalShells implements ShellSource {
   /** All running shells, and the newest ended ones. Leaves out the bashes of ended sessions. */
   #shells(): ShellProcess[] {
     const all = this.#manager.findAll();
-    const ended = all.filter((shell) => !shell.isRunning && !shell.started.meta.isSessionBash);
-    return [...all.filter(({ isRunning }) => isRunning), ...ended.slice(-UI_ENDED_MAX_COUNT)];
+    return [...all.filter(({ isRunning }) => isRunning), ...endedOf(all).slice(-UI_ENDED_MAX_COUNT)];
   }
+}
+
+function endedOf(shells: readonly ShellProcess[]): ShellProcess[] {
+  return shells.filter(({ isRunning, started }) => !isRunning && !started.meta.isSessionBash);
 }
 
 function endOf({ status, exitCode }: ShellProcess): PageEnd {

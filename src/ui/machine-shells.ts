@@ -1,25 +1,33 @@
-// The shells of this machine and of all remote machines: finds the machine of an id, and joins the rows. The id of a shell
-// on a remote machine has the key of the machine before it: "m2.shell_0123abcd".
+// The shells of this machine and of all remote machines. Joins their rows, and finds the machine of a shell by its id.
+// Owns the keys of the remote machines ("m1", "m2", …) and the ids of their shells on the page: "m2.shell_0123abcd".
 import { NacreError } from "../support/errors.ts";
-import type { MachineState, RemoteShells } from "./remote-shells.ts";
+import { type MachineState, RemoteShells } from "./remote-shells.ts";
 import type { ShellRow } from "./shell-rows.ts";
 import type { ShellSource } from "./shell-source.ts";
+
+/** Separates the key of a machine from the id of a shell. The id of a local shell does not contain it. */
+const SEPARATOR = ".";
+
+export interface RemoteMachines {
+  readonly urls: readonly string[];
+  /** Whether the page may kill shells there and type into them. */
+  readonly control: boolean;
+}
 
 export class MachineShells {
   readonly #local: ShellSource;
   readonly #remote: ReadonlyMap<string, RemoteShells>;
 
-  constructor(local: ShellSource, remote: readonly RemoteShells[]) {
+  constructor(local: ShellSource, { urls, control }: RemoteMachines) {
     this.#local = local;
+    const remote = urls.map((url, index) => new RemoteShells(`m${index + 1}`, { url, control }));
     this.#remote = new Map(remote.map((machine) => [machine.key, machine]));
   }
 
   rows(): readonly ShellRow[] {
     const machines = [...this.#remote.values()];
     if (machines.length === 0) return this.#local.rows();
-    const rows = machines.flatMap((machine) =>
-      machine.rows().map((row) => ({ ...row, id: `${machine.key}.${row.id}`, machine: machine.key })),
-    );
+    const rows = machines.flatMap((machine) => machine.rows().map((row) => rowOn(machine.key, row)));
     return [...this.#local.rows(), ...rows];
   }
 
@@ -36,12 +44,17 @@ export class MachineShells {
     for (const machine of this.#remote.values()) machine.watch(isWatched);
   }
 
-  /** The machine of the shell, and its id there. */
+  /** The machine of the shell, and the id of the shell on that machine. */
   find(id: string): { readonly source: ShellSource; readonly id: string } {
-    const [, key, rest = ""] = /^(m\d+)\.(.*)$/s.exec(id) ?? [];
-    if (key === undefined) return { source: this.#local, id };
+    const at = id.indexOf(SEPARATOR);
+    if (at < 0) return { source: this.#local, id };
+    const key = id.slice(0, at);
     const source = this.#remote.get(key);
-    if (source) return { source, id: rest };
-    throw new NacreError("shell_not_found", `Shell not found: ${id}. This page knows no machine ${key}.`);
+    if (source) return { source, id: id.slice(at + SEPARATOR.length) };
+    throw new NacreError("shell_not_found", `Shell not found: ${id}. This page shows no machine ${key}.`);
   }
+}
+
+function rowOn(machine: string, row: ShellRow): ShellRow {
+  return { ...row, id: `${machine}${SEPARATOR}${row.shell_id}`, machine };
 }

@@ -4,7 +4,12 @@ import { readRange } from "../engine/cursor.ts";
 import { beforeOpenKey } from "../execution/spool-text.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { UI_BACKLOG_BYTES, UI_OUTPUT_INTERVAL_MS, UI_OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import {
+  UI_BACKLOG_BYTES,
+  UI_HELD_MAX_CHARS,
+  UI_OUTPUT_INTERVAL_MS,
+  UI_OUTPUT_MAX_CHARS,
+} from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 import { createUtf8Decoder } from "../text/decode.ts";
 import type { Sanitize } from "./shell-rows.ts";
@@ -66,7 +71,7 @@ class StreamReader {
     // A line without an end must not fill the memory.
     const isPause = isLast || this.#quietTurns > 2 || this.#held.length > UI_OUTPUT_MAX_CHARS;
     const lineEnd = isPause ? this.#held.length : this.#held.lastIndexOf("\n") + 1;
-    const isTooLong = this.#held.length > 4 * UI_OUTPUT_MAX_CHARS;
+    const isTooLong = this.#held.length > UI_HELD_MAX_CHARS;
     const cut = isLast || isTooLong ? lineEnd : beforeOpenKey(this.#held, lineEnd);
     const text = redactText(readable(this.#held.slice(0, cut)));
     this.#held = this.#held.slice(cut);

@@ -3,8 +3,8 @@
 import { isShellId } from "../engine/state-ids.ts";
 import {
   UI_COMMAND_MAX_CHARS,
+  UI_HELD_MAX_CHARS,
   UI_LINE_MAX_CHARS,
-  UI_OUTPUT_MAX_CHARS,
   UI_REMOTE_LIST_MAX_COUNT,
   UI_REMOTE_ROWS_MAX_COUNT,
 } from "../support/limits.ts";
@@ -38,6 +38,7 @@ function shellRow(row: Fields): ShellRow | undefined {
   if (typeof id !== "string" || !isShellId(id)) return undefined;
   return {
     id,
+    shell_id: id,
     machine: null,
     kind: row["kind"] === "session" ? "session" : "command",
     ...{ name: line(row["name"]), description: line(row["description"]), agent: line(row["agent"]) },
@@ -70,7 +71,7 @@ export function outputChunks(value: unknown): readonly OutputChunk[] {
     const skipped = number(skipped_bytes) ?? 0;
     return {
       stream: stream === "stderr" ? "stderr" : "stdout",
-      text: cutText(printed, 4 * UI_OUTPUT_MAX_CHARS),
+      text: cutText(printed, UI_HELD_MAX_CHARS),
       ...(skipped > 0 ? { skipped_bytes: skipped } : {}),
     };
   });

@@ -8,6 +8,7 @@ import { newCallKey, RemotePeer } from "../remote/client/remote-peer.ts";
 import { wallMs } from "../support/clock.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import {
+  UI_REMOTE_HIDDEN_MAX_COUNT,
   UI_REMOTE_LINGER_MS,
   UI_REMOTE_PING_MS,
   UI_REMOTE_RETRY_MAX_MS,
@@ -40,6 +41,8 @@ export class RemoteShells implements ShellSource {
   readonly #options: { readonly url: string; readonly control: boolean };
   #state: MachineState;
   readonly #rows = new Map<string, ShellRow>();
+  /** The ids of the rows that did not fit. */
+  readonly #hidden = new Set<string>();
   readonly #streams = new Map<number, (piece: unknown) => unknown>();
   #streamCount = 0;
   #peer: RemotePeer | undefined;
@@ -68,7 +71,10 @@ export class RemoteShells implements ShellSource {
   watch(isWatched: boolean): void {
     this.#watching?.abort();
     this.#watching = isWatched ? new AbortController() : undefined;
-    if (this.#watching) void this.#follow(this.#watching.signal);
+    if (!this.#watching) return;
+    // Rows of an earlier connection stay, but they are not current until the machine has sent its rows again.
+    this.#become("connecting", null);
+    void this.#follow(this.#watching.signal);
   }
 
   async output(id: string, sink: PageSink<readonly OutputChunk[]>): Promise<PageEnd> {
@@ -134,9 +140,9 @@ export class RemoteShells implements ShellSource {
       signal.addEventListener("abort", closed, { once: true });
       try {
         await peer.request("nacre/ui.watch", {}, { signal });
-        if (!signal.aborted) this.#unreachable("It ended the connection.");
+        if (!signal.aborted) this.#become("unreachable", "It ended the connection.");
       } catch (error) {
-        if (!signal.aborted) this.#unreachable(checked.cutText(messageOf(error)));
+        if (!signal.aborted) this.#become("unreachable", checked.cutText(messageOf(error)));
       }
       signal.removeEventListener("abort", closed);
       await peer.close();
@@ -163,7 +169,7 @@ export class RemoteShells implements ShellSource {
           "nacre/ui.change",
           (change) => {
             if (signal.aborted) return;
-            if (isFirst) this.#rows.clear();
+            if (isFirst) this.#forgetRows();
             isFirst = false;
             this.#apply(change);
             onConnected();
@@ -176,26 +182,28 @@ export class RemoteShells implements ShellSource {
 
   #apply(change: unknown): void {
     const { shells, gone } = checked.rowChange(change);
-    for (const id of gone) this.#rows.delete(id);
-    let hidden = 0;
-    for (const row of shells) {
-      if (this.#rows.has(row.id) || this.#rows.size < UI_REMOTE_ROWS_MAX_COUNT) this.#rows.set(row.id, row);
-      else hidden += 1;
+    for (const id of gone) {
+      this.#rows.delete(id);
+      this.#hidden.delete(id);
     }
-    this.#become(
-      "connected",
-      null,
-      Math.max(hidden, this.#rows.size < UI_REMOTE_ROWS_MAX_COUNT ? 0 : this.#state.hidden_count),
-    );
+    for (const row of shells) {
+      if (this.#rows.has(row.id) || this.#rows.size < UI_REMOTE_ROWS_MAX_COUNT) {
+        this.#rows.set(row.id, row);
+        this.#hidden.delete(row.id);
+      } else if (this.#hidden.size < UI_REMOTE_HIDDEN_MAX_COUNT) this.#hidden.add(row.id);
+    }
+    this.#become("connected", null);
   }
 
-  #unreachable(cause: string): void {
-    this.#become("unreachable", cause, this.#state.hidden_count);
+  #forgetRows(): void {
+    this.#rows.clear();
+    this.#hidden.clear();
   }
 
-  #become(state: MachineState["state"], cause: string | null, hidden: number): void {
+  #become(state: MachineState["state"], cause: string | null): void {
     const { key, url, since } = this.#state;
     const isSame = this.#state.state === state;
-    this.#state = { key, url, state, cause, since: isSame ? since : wallMs(), hidden_count: hidden };
+    const hidden_count = this.#hidden.size;
+    this.#state = { key, url, state, cause, since: isSame ? since : wallMs(), hidden_count };
   }
 }

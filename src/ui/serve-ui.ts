@@ -10,9 +10,9 @@ import { UI_PORT_COUNT } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 import { LocalShells } from "./local-shells.ts";
 import { MachineShells } from "./machine-shells.ts";
+import { pageApproval } from "./page-approvals.ts";
 import { PageFiles } from "./page-files.ts";
 import { type RedirectFile, touchRedirect, writeRedirect } from "./redirect-file.ts";
-import { RemoteShells } from "./remote-shells.ts";
 import { sendJson, UiApi } from "./ui-api.ts";
 import { UiFeed } from "./ui-feed.ts";
 
@@ -49,10 +49,15 @@ export async function serveUi(options: UiOptions, { signal, onListening }: UiIo)
   const redirect = writeRedirect(manager.root, port);
   guard = new HttpGuard([redirect.token], TOKEN_HINT);
   const inbox = approvalInbox(ApprovalDesk.of(manager.root), "the page");
-  const remote = remotes.map((url, index) => new RemoteShells(`m${index + 1}`, { url, control }));
-  const shells = new MachineShells(new LocalShells(manager), remote);
+  const local = new LocalShells(manager);
+  const shells = new MachineShells(local, { urls: remotes, control });
   const feed = new UiFeed({
-    state: () => ({ shells: shells.rows(), approvals: inbox.list(), machines: shells.machines() }),
+    state: () => ({
+      shells: shells.rows(),
+      approvals: inbox.list().map(pageApproval),
+      machines: shells.machines(),
+      older_count: local.olderCount(),
+    }),
     measure: () => shells.measure(),
     watch: (isWatched) => shells.watch(isWatched),
   });

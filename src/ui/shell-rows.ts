@@ -23,7 +23,10 @@ import type { Figures } from "./process-figures.ts";
 export type Attention = "you" | "failed" | "silent" | "running" | "done";
 
 export interface ShellRow {
+  /** The id on the page, unique across all machines (machine-shells.ts). */
   readonly id: string;
+  /** The id on the machine of the shell. */
+  readonly shell_id: string;
   /** The key of the machine that it runs on; null for this one. */
   readonly machine: string | null;
   /** "session": the bash of a session, in which foreground commands run. */
@@ -140,6 +143,7 @@ export function shellRow(shell: ShellProcess, { lines, figures, waiting }: RowPa
   const { bytes, printedAt, line } = lines.of(shell);
   const row = {
     id: shell.id,
+    shell_id: shell.id,
     machine: null,
     kind: meta.isSessionBash ? ("session" as const) : ("command" as const),
     name: meta.name ?? null,

@@ -66,7 +66,7 @@ export class UiApi {
       route("GET", "shells/:id/screen", (request) => this.#sendScreen(request)),
       route("POST", "shells/:id/kill", ({ id }) => this.#kill(id)),
       route("POST", "shells/:id/type", (request) => this.#type(request)),
-      route("GET", "approvals", () => inbox.list()),
+      route("GET", "approvals", () => feed.state().approvals),
       route("POST", "approvals/:id", (request) => this.#answer(request)),
       route("GET", "remembered", () => inbox.remembered()),
       route("POST", "remembered/:id/forget", ({ id }) => inbox.forget(id)),
@@ -147,23 +147,25 @@ export class UiApi {
     return entry;
   }
 
-  /** Limits the number of streams: each takes memory while it is open. */
-  #openStream(response: ServerResponse): EventStream {
+  /**
+   * Counts a stream until its response closes, and limits their number, because each takes memory while it is open. Call
+   * this before work for the stream starts: a remote machine that already sends pieces cannot be refused any more.
+   */
+  #reserveStream(response: ServerResponse): void {
     if (this.#streamCount >= UI_STREAMS_MAX_COUNT)
       throw new NacreError(
         "limit_reached",
         `${UI_STREAMS_MAX_COUNT} streams are open. Close other tabs of this page.`,
       );
     this.#streamCount += 1;
-    const stream = new EventStream(response, this.#options.signal);
-    stream.onEnd(() => {
+    response.once("close", () => {
       this.#streamCount -= 1;
     });
-    return stream;
   }
 
   #sendEvents({ response }: ApiRequest): typeof STREAMS {
-    const stream = this.#openStream(response);
+    this.#reserveStream(response);
+    const stream = new EventStream(response, this.#options.signal);
     const unsubscribe = this.#options.feed.subscribe((change) => stream.send("change", change));
     stream.onEnd(unsubscribe);
     return STREAMS;
@@ -185,11 +187,12 @@ export class UiApi {
     event: string,
     follow: (sink: PageSink<unknown>) => Promise<PageEnd>,
   ): Promise<typeof STREAMS> {
+    this.#reserveStream(response);
     const closed = new AbortController();
     response.once("close", () => closed.abort());
     let stream: EventStream | undefined;
     const open = () => {
-      stream ??= this.#openStream(response);
+      stream ??= new EventStream(response, this.#options.signal);
       return stream;
     };
     const end = await follow({ signal: closed.signal, send: (piece) => open().send(event, piece) });
@@ -246,7 +249,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   conflict: 409,
   approval_expired: 410,
   unavailable: 503,
-  limit_reached: 503,
+  limit_reached: 429,
   remote_lost: 503,
 };
 

@@ -1,19 +1,21 @@
 // The state that the page shows. While at least one page is connected, polls the shells of all machines and the
 // approvals, and passes on the changes. Nothing runs while no page is connected.
-import type { ApprovalEntry } from "../approvals/approval-record.ts";
 import { wallMs } from "../support/clock.ts";
 import { UI_POLL_MS } from "../support/limits.ts";
+import type { PageApproval } from "./page-approvals.ts";
 import type { MachineState } from "./remote-shells.ts";
 import type { ShellRow } from "./shell-rows.ts";
 
 export interface UiState {
   readonly shells: readonly ShellRow[];
-  readonly approvals: readonly ApprovalEntry[];
+  readonly approvals: readonly PageApproval[];
   /** The remote machines. */
   readonly machines: readonly MachineState[];
+  /** Ended shells of this machine that are not in `shells`, because there are too many. @default 0 */
+  readonly older_count?: number;
 }
 
-/** The rows that have changed, and the ids of those that are gone. `machines` is always complete. */
+/** The rows that have changed, and the ids of those that are gone. `machines` and `older_count` are always complete. */
 export interface UiChange extends UiState {
   /** The time of the server, in milliseconds since the epoch. */
   readonly now: number;
@@ -35,9 +37,10 @@ export class UiFeed {
   readonly #listeners = new Set<Listener>();
   /** The last state of each row, as JSON. */
   readonly #known = new Map<string, string>();
-  #machines = "[]";
+  /** The last state of everything else, as JSON. */
+  #rest = "";
   #timer: NodeJS.Timeout | undefined;
-  #isLooking = false;
+  #isPolling = false;
 
   constructor(source: FeedSource) {
     this.#source = source;
@@ -53,7 +56,7 @@ export class UiFeed {
     if (this.#listeners.size === 0) this.#source.watch?.(true);
     listener({ now: wallMs(), gone: [], ...this.state() });
     this.#listeners.add(listener);
-    this.#timer ??= setInterval(() => void this.#look(), UI_POLL_MS);
+    this.#timer ??= setInterval(() => void this.#poll(), UI_POLL_MS);
     return () => {
       if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
       clearInterval(this.#timer);
@@ -65,26 +68,26 @@ export class UiFeed {
 
   /** Polls now instead of at the next interval. Call this after an answer or a kill. */
   async refresh(): Promise<void> {
-    await this.#look();
+    await this.#poll();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     // Skip this poll if the last one still runs: polls must not pile up on a slow machine.
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    if (this.#isPolling) return;
+    this.#isPolling = true;
     try {
       await this.#source.measure();
       const change = this.#changeTo(this.state());
       if (change) for (const listener of this.#listeners) listener(change);
     } finally {
-      this.#isLooking = false;
+      this.#isPolling = false;
     }
   }
 
   /** undefined if nothing has changed. */
-  #changeTo({ shells, approvals, machines }: UiState): UiChange | undefined {
+  #changeTo({ shells, approvals, ...rest }: UiState): UiChange | undefined {
     const ids = new Set<string>();
-    const isNew = (row: ShellRow | ApprovalEntry) => {
+    const isNew = (row: ShellRow | PageApproval) => {
       ids.add(row.id);
       const text = JSON.stringify(row);
       const before = this.#known.get(row.id);
@@ -94,11 +97,10 @@ export class UiFeed {
     const changed = { shells: shells.filter(isNew), approvals: approvals.filter(isNew) };
     const gone = [...this.#known.keys()].filter((id) => !ids.has(id));
     for (const id of gone) this.#known.delete(id);
-    const machinesBefore = this.#machines;
-    this.#machines = JSON.stringify(machines);
+    const restBefore = this.#rest;
+    this.#rest = JSON.stringify(rest);
     const isSame =
-      gone.length + changed.shells.length + changed.approvals.length === 0 &&
-      this.#machines === machinesBefore;
-    return isSame ? undefined : { now: wallMs(), gone, ...changed, machines };
+      gone.length + changed.shells.length + changed.approvals.length === 0 && this.#rest === restBefore;
+    return isSame ? undefined : { now: wallMs(), gone, ...changed, ...rest };
   }
 }

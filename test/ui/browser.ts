@@ -67,6 +67,13 @@ export function useBrowser() {
   };
 }
 
+/** The rows of the list that contain the text. */
+export const row = (page: Page, text: string) => page.locator("button.row", { hasText: text });
+
+/** Waits for an element that contains the text. */
+export const shown = async (page: Page, selector: string, text: string | RegExp) =>
+  await page.locator(selector, { hasText: text }).first().waitFor();
+
 /** The violations that axe finds. It runs in an isolated world, where the policy of the page does not apply. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);

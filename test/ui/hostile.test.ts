@@ -3,20 +3,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { ShellManager } from "../../src/shell-manager.ts";
 import { UI_STREAMS_MAX_COUNT } from "../../src/support/limits.ts";
 import { eventually } from "../fixtures/eventually.ts";
-import { noBrowser, useBrowser } from "./browser.ts";
+import { noBrowser, row, shown, useBrowser } from "./browser.ts";
 import { type UiProgram, useUi } from "./ui-program.ts";
 
 const create = useUi();
 const open = useBrowser();
-
-const row = (page: Page, text: string) => page.locator("button.row", { hasText: text });
-const shown = async (page: Page, selector: string, text: string | RegExp) =>
-  await page.locator(selector, { hasText: text }).first().waitFor();
 
 /** A request whose path is sent as it is, which fetch would normalize. */
 function statusOf({ port, token }: UiProgram, path: string, method = "GET"): Promise<number> {
@@ -81,6 +76,31 @@ describe.skipIf(noBrowser !== undefined)("the page survives", () => {
   });
 });
 
+test.skipIf(noBrowser !== undefined)(
+  "a page without a free stream says so, and shows the output when there is one",
+  async () => {
+    const { ui, start } = create();
+    start("echo patience; exec sleep 1000", "--name", "dev");
+    const server = await ui();
+    const ending = new AbortController();
+    const { page } = await open(server);
+    await shown(page, "button.row", "dev");
+    await Promise.all(
+      Array.from({ length: UI_STREAMS_MAX_COUNT - 1 }, () =>
+        server.api("/api/events", { signal: ending.signal }),
+      ),
+    );
+    await row(page, "dev").click();
+    await shown(
+      page,
+      ".log-note",
+      `${UI_STREAMS_MAX_COUNT} streams are open. Close other tabs of this page.`,
+    );
+    ending.abort();
+    await shown(page, ".log .ln", "patience");
+  },
+);
+
 test("no address leaves the files of the page or the shells", async () => {
   const { ui, home } = create();
   const page = await ui("--control");
@@ -126,7 +146,7 @@ test("a flood of streams is refused, and the server goes on", async () => {
   );
   expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
   const refused = await page.api("/api/events");
-  expect([refused.status, await refused.json()]).toMatchObject([503, { error_code: "limit_reached" }]);
+  expect([refused.status, await refused.json()]).toMatchObject([429, { error_code: "limit_reached" }]);
   expect((await page.api("/api/shells")).status).toBe(200);
   ending.abort();
   await eventually(async () => {

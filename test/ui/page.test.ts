@@ -1,18 +1,15 @@
 // The page in a real browser.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { ShellManager } from "../../src/shell-manager.ts";
+import { UI_ENDED_MAX_COUNT } from "../../src/support/limits.ts";
 import { eventually } from "../fixtures/eventually.ts";
-import { noBrowser, PHONE, picture, useBrowser, violationsOf, WIDE } from "./browser.ts";
+import { noBrowser, PHONE, picture, row, shown, useBrowser, violationsOf, WIDE } from "./browser.ts";
 import { useUi } from "./ui-program.ts";
 
 const create = useUi();
 const open = useBrowser();
-
-const row = (page: Page, text: string) => page.locator("button.row", { hasText: text });
-const shown = async (page: Page, selector: string, text: string | RegExp) =>
-  await page.locator(selector, { hasText: text }).first().waitFor();
 
 describe.skipIf(noBrowser !== undefined)("the page", () => {
   test("lists what needs attention first, and takes the token out of the address", async () => {
@@ -39,6 +36,19 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     const { origin } = new URL(page.url());
     expect(requests.filter((url) => new URL(url).origin !== origin)).toEqual([]);
     expect(errors).toEqual([]);
+  });
+
+  test("says how many older shells it does not show", async () => {
+    const { ui, home, dir } = create();
+    await using manager = new ShellManager({ stateRoot: home });
+    for (let count = 0; count < UI_ENDED_MAX_COUNT + 2; count++) {
+      const shell = await manager.createShell({ command: ":", workingDir: dir });
+      await shell.wait();
+    }
+    const { page } = await open(await ui());
+    await shown(page, ".group.done h2", `Done ${UI_ENDED_MAX_COUNT}`);
+    await shown(page, ".older", "2 older shells are not shown.");
+    expect(await violationsOf(page)).toEqual([]);
   });
 
   test("shows output as it comes, and searches in all of it", async () => {

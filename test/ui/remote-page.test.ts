@@ -1,12 +1,12 @@
 // Remote machines on the page: real daemons at the other end of a command link, also one that is gone and one that lies.
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { afterEach, describe, expect, test } from "vitest";
 import { eventually } from "../fixtures/eventually.ts";
 import { type RemotePlace, remotePlace } from "../remote/remote-place.ts";
-import { noBrowser, picture, useBrowser, violationsOf } from "./browser.ts";
+import { noBrowser, picture, row, shown, useBrowser, violationsOf } from "./browser.ts";
+import { scriptedMachine } from "./scripted-machine.ts";
 import { program, type UiProgram, useUi } from "./ui-program.ts";
 
 const places: RemotePlace[] = [];
@@ -29,10 +29,6 @@ function placeIn(dir: string, name = "far"): RemotePlace {
   places.push(place);
   return place;
 }
-
-const row = (page: Page, text: string) => page.locator("button.row", { hasText: text });
-const shown = async (page: Page, selector: string, text: string | RegExp) =>
-  await page.locator(selector, { hasText: text }).first().waitFor();
 
 const post = (body: unknown): RequestInit => ({
   method: "POST",
@@ -70,7 +66,7 @@ describe.skipIf(noBrowser !== undefined)("a remote machine on the page", () => {
     const { ui, dir, start, nacre } = create();
     const far = placeIn(dir);
     start("echo near; exec sleep 1000", "--name", "here");
-    nacre(
+    const id = nacre(
       "--remote",
       far.url,
       "run",
@@ -79,13 +75,14 @@ describe.skipIf(noBrowser !== undefined)("a remote machine on the page", () => {
       "--name",
       "there",
       "echo far; sleep 1000 & sleep 1000",
-    );
+    ).trim();
     const { page, errors } = await open(await ui("--control", "--remote", far.url));
     await shown(page, ".machine", "1 shell");
     await shown(page, "button.row .facts", "on command:");
     await row(page, "there").click();
     await shown(page, ".log .ln", "far");
     await shown(page, ".facts-list", far.dir);
+    await shown(page, ".facts-list dd", new RegExp(`^${id}$`));
     await page.keyboard.press("s");
     await page.keyboard.type("^far$");
     await page.keyboard.press("Enter");
@@ -115,7 +112,7 @@ describe.skipIf(noBrowser !== undefined)("a remote machine on the page", () => {
     await shown(page, ".machine", "unreachable for");
     await shown(page, ".machine-cause", /client\.sh.*nacre connects again by itself/s);
     await shown(page, "button.row.stale", "last known: running");
-    await shown(page, ".log-note", "The machine cannot be reached. This is what was read before.");
+    await shown(page, ".log-note", "The machine cannot be reached. What you see is the last known state.");
     expect(await page.locator(".card-head .dot.stale").count()).toBe(1);
     expect(await page.locator('[data-action="kill"]').isHidden()).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
@@ -169,15 +166,18 @@ test("a read-only page may not end shells of a remote machine", async () => {
 
 test("a hostile machine can send only text, of a limited size", async () => {
   const { ui, dir } = create();
-  const program = join(dir, "liar.mjs");
-  writeFileSync(program, LIAR);
-  const server = await ui("--control", "--remote", `command:${JSON.stringify([process.execPath, program])}`);
+  const url = scriptedMachine(dir, {
+    changes: [{ shells: LIES, gone: 3 }],
+    result: { processes: "none", lines: 3, matches: {} },
+  });
+  const server = await ui("--control", "--remote", url);
   await connected(server, async () => {
     await eventually(async () => expect((await stateOf(server)).shells).toHaveLength(1));
     const { shells } = await stateOf(server);
     expect(shells).toMatchObject([
       {
         id: "m1.shell_00000001",
+        shell_id: "shell_00000001",
         machine: "m1",
         name: null,
         ports: [],
@@ -204,31 +204,20 @@ test.each([
   expect(JSON.parse(nacre("ui", "--json", "--no-open", "--port", "0", ...words)).error).toContain(named);
 });
 
-/** Speaks the protocol of a link, and sends rows of wrong types, wrong ids and wrong sizes. */
-const LIAR = `
-import { createInterface } from "node:readline";
-let sent = 0;
-let received = 0;
-const send = (message) => {
-  sent += 1;
-  process.stdout.write(sent + " " + received + " " + JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
-};
-const shells = [
-  { id: "shell_00000001", name: { toString: 1 }, command: "x".repeat(1e6), ports: "all", cpu_percent: "NaN",
-    attention: "<b>", waiting: {}, extra: "dropped", scope: 7, created_at: "1" },
-  { id: "../../../etc/passwd" }, { id: 5 }, null, "row",
+/** Rows of wrong types, wrong ids and wrong sizes. */
+const LIES = [
+  {
+    ...{
+      id: "shell_00000001",
+      name: { toString: 1 },
+      command: "x".repeat(1e6),
+      ports: "all",
+      cpu_percent: "NaN",
+    },
+    ...{ attention: "<b>", waiting: {}, extra: "dropped", scope: 7, created_at: "1", shell_id: "<b>" },
+  },
+  { id: "../../../etc/passwd" },
+  { id: 5 },
+  null,
+  "row",
 ];
-process.stdout.write("nacre-serve 1 " + "0".repeat(16) + " " + "ab".repeat(8) + "\\n");
-createInterface({ input: process.stdin }).on("line", (line) => {
-  if (line.startsWith("hello ")) {
-    process.stdout.write('welcome {"state":"new","received":0,"cwd":"/","pid":1}\\n');
-    return;
-  }
-  const [, seq, json] = /^(\\d+) \\d+ ?(.*)$/.exec(line) ?? [];
-  if (!json) return;
-  received = Number(seq);
-  const { id, method } = JSON.parse(json);
-  if (method === "nacre/ui.watch") send({ method: "nacre/ui.change", params: { shells, gone: 3 } });
-  else if (id !== undefined) send({ id, result: { processes: "none", lines: 3, matches: {} } });
-});
-`;

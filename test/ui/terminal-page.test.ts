@@ -1,18 +1,13 @@
 // Terminals on the page, in a real browser: the screen, typing, and secrets that nacre does not store.
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../fixtures/eventually.ts";
-import { noBrowser, PHONE, picture, useBrowser, violationsOf } from "./browser.ts";
+import { noBrowser, PHONE, picture, row, shown, useBrowser, violationsOf } from "./browser.ts";
 import { useUi } from "./ui-program.ts";
 
 const create = useUi();
 const open = useBrowser();
-
-const row = (page: Page, text: string) => page.locator("button.row", { hasText: text });
-const shown = async (page: Page, selector: string, text: string | RegExp) =>
-  await page.locator(selector, { hasText: text }).first().waitFor();
 
 const LOGIN =
   'read -rp "User: " user; read -rsp "Password: " secret; echo; echo "hello $user, $(echo -n "$secret" | wc -c) characters"; read -rp "Next: " next; echo "got $next"';

@@ -90,27 +90,16 @@ function effects({ effects: list }) {
   );
 }
 
-/** What a preview of the command has shown. */
+/** The changes that a preview of the command made. The server writes the lines: a summary, then one line per path. */
 function previewed({ preview }) {
   if (!preview) return undefined;
-  const counts = [
-    [preview.created, "created"],
-    [preview.changed, "changed"],
-    [preview.deleted, "deleted"],
-    [preview.not_captured, "not captured"],
-  ].filter(([count]) => count > 0);
-  const more = preview.created + preview.changed + preview.deleted - preview.paths.length;
+  const [summary, ...paths] = preview.lines;
   return h(
     "section.effects",
     { "data-preview": preview.id },
     h("h3", {}, "What its preview changed"),
-    h("p", {}, counts.length === 0 ? "nothing" : counts.map((pair) => pair.join(" ")).join(", ")),
-    h(
-      "ul",
-      {},
-      ...preview.paths.map((path) => h("li", {}, h("code", {}, ...visible(path)))),
-      more > 0 && h("li.dim", {}, `and ${more} more`),
-    ),
+    h("p", {}, ...visible(summary)),
+    h("ul", {}, ...paths.map((path) => h("li", {}, h("code", {}, ...visible(path))))),
   );
 }
 

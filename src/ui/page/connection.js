@@ -75,9 +75,9 @@ export class Connection {
       } catch (error) {
         if (signal.aborted) return;
         onState(stateAfter(error, failures), error);
-        // After a restart the server may know the token again, and a remote machine may come back. Any other refusal
-        // is final.
-        if (error instanceof ServerError && ![401, 503].includes(error.status)) return;
+        // Retry only what can change: a restarted server can accept the token again (401), another tab can close its
+        // stream (429), and a remote machine can come back (503).
+        if (error instanceof ServerError && ![401, 429, 503].includes(error.status)) return;
       }
       await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)], signal);
     }

@@ -1,7 +1,7 @@
 // The list: one row per approval and shell, in groups, the most urgent first. Rows are kept and changed in place.
 import { h, setAttribute, setText } from "./dom.js";
 import { isApproval } from "./model.js";
-import { bytes, duration, visibleText } from "./words.js";
+import { bytes, counted, duration, visibleText } from "./words.js";
 
 export class List {
   #root;
@@ -12,6 +12,7 @@ export class List {
   #selected = "";
   #filter = "";
   #order = "";
+  #older = h("p.older");
 
   constructor(root, model, onSelect) {
     this.#root = root;
@@ -34,6 +35,9 @@ export class List {
   render() {
     const groups = this.#model.groups(this.#filter);
     for (const { items, key } of groups) for (const item of items) this.#update(item, key);
+    const { olderCount } = this.#model;
+    setText(this.#older, `${counted(olderCount, "older shell is", "older shells are")} not shown.`);
+    this.#older.hidden = olderCount === 0;
     const order = groups.map(({ key, items }) => `${key}:${items.map(({ id }) => id).join(",")}`).join(";");
     if (order === this.#order && order !== "") return;
     this.#order = order;
@@ -55,7 +59,7 @@ export class List {
         group.list.replaceChildren(...rows);
       return group.section;
     });
-    this.#root.replaceChildren(...(sections.length > 0 ? sections : [this.#empty()]));
+    this.#root.replaceChildren(...(sections.length > 0 ? sections : [this.#empty()]), this.#older);
     if (focused && shown.has(focused)) this.#rows.get(focused).button.focus({ preventScroll: true });
   }
 

@@ -16,11 +16,14 @@ export class Model {
   approvals = new Map();
   /** The remote machines, by key. */
   machines = new Map();
+  /** Ended shells that the server left out, because there are too many. */
+  olderCount = 0;
   /** Server clock minus the clock of this browser. */
   #offsetMs = 0;
 
-  /** @param {{ now: number, gone: string[], shells: any[], approvals: any[], machines: any[] }} change */
-  apply({ now, gone, shells, approvals, machines }, isComplete) {
+  /** @param {{ now: number, gone: string[], shells: any[], approvals: any[], machines: any[], older_count?: number }} change */
+  apply({ now, gone, shells, approvals, machines, older_count = 0 }, isComplete) {
+    this.olderCount = older_count;
     this.machines = new Map(machines.map((machine) => [machine.key, machine]));
     this.#offsetMs = now - Date.now();
     if (isComplete) {

@@ -97,7 +97,7 @@ export class ShellView {
       Ports: row.ports.join(", "),
       Output: bytes(row.output_bytes),
       Sandbox: row.sandbox ?? "",
-      Id: row.id.replace(/^m\d+\./, ""),
+      Id: row.shell_id,
     };
     for (const [term, { box, value }] of this.#values) {
       const text = values[term] ?? "";

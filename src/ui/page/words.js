@@ -32,9 +32,11 @@ export function counted(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The list of machines gives the cause, so the details do not repeat it. */
-export function readProblem({ status, message }) {
-  return status === 503 ? "The machine cannot be reached. This is what was read before." : message;
+/** If the machine cannot be reached, the list of machines shows the cause, so the details do not repeat it. */
+export function readProblem({ code, message }) {
+  return ["unavailable", "remote_lost"].includes(code)
+    ? "The machine cannot be reached. What you see is the last known state."
+    : message;
 }
 
 /** Control characters, invisible characters, and marks that change the direction of text; not tab and newline. */
