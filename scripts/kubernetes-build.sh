@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# kubernetes-build.sh CACHE: the programs of a Kubernetes cluster, from Debian's packages alone.
+# kubernetes-build.sh CACHE: builds the programs of a Kubernetes cluster, only from Debian's packages.
 #
 #   CACHE/bin    kube-apiserver, kube-controller-manager, kube-scheduler, kubelet: built from Debian's source package,
 #                because no Debian package contains them
 #   CACHE/tools  the programs that this machine lacks, unpacked from their packages but not installed
 #
-# A second call does only what is missing. The first build takes 5 to 10 minutes of two processors.
+# A second call does only what is missing. The first build takes 5 to 10 minutes on two processors.
 set -euo pipefail
 
 # The braces make bash read the whole file before it runs: editing the file does not disturb a build.
@@ -43,7 +43,7 @@ set -euo pipefail
   need_program openssl openssl
   need_program busybox busybox-static
   [ -x /usr/lib/cni/bridge ] || unpack_package containernetworking-plugins
-  # The kubectl of the same version, whatever kubectl this machine has.
+  # Always install a kubectl of the same version, even if this machine has another kubectl.
   unpack_package kubernetes-client
 
   programs=(kube-apiserver kube-controller-manager kube-scheduler kubelet)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by kubernetes-up.sh and kubernetes-down.sh, which set `state`: the processes of the cluster. Each has a file
-# STATE/pid/NAME with its PID and start time, because the kernel reuses a PID alone.
+# STATE/pid/NAME with its PID and start time, because a PID alone is not unique: the kernel reuses it.
 
 start_time_of() { # start_time_of PID: empty if there is no such process, or only its zombie
   sed -n 's/.*) \([^ZX]\)/\1/p' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20
@@ -8,7 +8,7 @@ start_time_of() { # start_time_of PID: empty if there is no such process, or onl
 
 is_running() { # is_running NAME
   local pid start
-  read -r pid start 2>/dev/null <"${state:?}/pid/$1" && [ "$(start_time_of "$pid")" = "$start" ]
+  read -r pid start 2>/dev/null <"${state:?}/pid/$1" && [ -n "$start" ] && [ "$(start_time_of "$pid")" = "$start" ]
 }
 
 pid_of() { # pid_of NAME
@@ -19,7 +19,7 @@ pid_of() { # pid_of NAME
 launch() { # launch NAME PROGRAM ARGUMENT...: in a session of its own, so that it outlives this shell
   local name=$1 pid
   shift
-  # Close fd 9: a daemon that inherits the lock of kubernetes-up.sh would hold it until it ends.
+  # Close fd 9: otherwise the daemon inherits the lock of kubernetes-up.sh and holds it until the daemon ends.
   setsid "$@" >>"$state/log/$name.log" 2>&1 </dev/null 9>&- &
   pid=$!
   # setsid forks only if it leads a process group, and a background job of a script does not.

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
-/** By link: a program that proves that the packages are there, and the packages. */
+/** By link: the packages it needs, and a program whose presence proves that they are installed. */
 const NEEDS = {
   ssh: ["/usr/sbin/sshd", ["openssh-server", "openssh-client"]],
   docker: ["/usr/sbin/dockerd", ["docker.io", "runc"]],
@@ -14,7 +14,10 @@ const NEEDS = {
   kubernetes: ["/usr/bin/openssl", ["openssl"]],
 };
 
-/** By link: the files with its tests. A file in which no link is named has no test, and vitest calls that a failure. */
+/**
+ * By link: the files with its tests. A file that tests none of the wanted links has no tests to run, and vitest reports
+ * that as a failure.
+ */
 const FILES = {
   ssh: ["real-links"],
   docker: ["real-links", "fleet", "evaluation"],
@@ -29,7 +32,7 @@ const named = args.filter((arg) => !arg.startsWith("--"));
 const links = named.length > 0 ? named : ["ssh", "docker"];
 const unknown = links.find((link) => !Object.hasOwn(NEEDS, link));
 if (unknown !== undefined) {
-  console.error(`remote: there is no link ${unknown}; there are ${Object.keys(NEEDS).join(", ")}.`);
+  console.error(`remote: unknown link ${unknown}. Known: ${Object.keys(NEEDS).join(", ")}.`);
   process.exit(2);
 }
 ensureBuilt();
@@ -41,7 +44,7 @@ if (missing.length > 0) {
   const packages = ["install", "-y", "-qq", "--no-install-recommends", ...missing];
   if (!install(["update", "-qq"]) || !install(packages)) {
     console.error(
-      `remote: these packages could not be installed: ${missing.join(" ")}. Run it as root on Debian.`,
+      `remote: these packages could not be installed: ${missing.join(" ")}. Run this script as root on Debian.`,
     );
     process.exit(1);
   }

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   checkMachine,
   checkSpace,
@@ -18,13 +18,9 @@ import {
 } from "../../src/remote/bootstrap/machine-facts.ts";
 import { createToolkit } from "../../src/toolkit.ts";
 import { useLeakProof } from "../fixtures/leak-proof.ts";
-import { type RemotePlace, remotePlace } from "./remote-place.ts";
+import { type RemotePlace, usePlaces } from "./remote-place.ts";
 
-const directory = useLeakProof();
-const places: RemotePlace[] = [];
-afterAll(async () => {
-  for (const place of places) await place.end();
-});
+const newPlace = usePlaces(useLeakProof());
 
 const GOOD = [
   "system Linux",
@@ -88,8 +84,7 @@ test.each([
 
 /** A place whose PATH has only these programs. */
 function placeWith(programs: readonly string[]): RemotePlace {
-  const place = remotePlace(directory());
-  places.push(place);
+  const place = newPlace();
   const bin = join(place.dir, "bin");
   mkdirSync(bin);
   for (const name of programs) {
@@ -144,8 +139,7 @@ test("a second connection finds the pushed build", async () => {
 });
 
 test("a state root that cannot be used is refused before the greeting", async () => {
-  const place = remotePlace(directory());
-  places.push(place);
+  const place = newPlace();
   writeFileSync(place.state, "a file");
   await expect(createToolkit({ remote: place.url })).rejects.toThrow(/state directory .* cannot be used/);
 });

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createToolkit } from "../../src/toolkit.ts";
 import { root } from "../docs/pages.ts";
 import { eventually } from "../fixtures/eventually.ts";
@@ -11,19 +11,10 @@ import { useLeakProof } from "../fixtures/leak-proof.ts";
 import { isLong } from "../fixtures/long.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { remoteContract } from "./contract.ts";
-import { type RemotePlace, remotePlace } from "./remote-place.ts";
+import { type RemotePlace, usePlaces } from "./remote-place.ts";
 
 const program = join(root, "dist/cli/main.js");
-const directory = useLeakProof();
-const places: RemotePlace[] = [];
-const newPlace = () => {
-  const place = remotePlace(directory());
-  places.push(place);
-  return place;
-};
-afterAll(async () => {
-  for (const place of places) await place.end();
-});
+const newPlace = usePlaces(useLeakProof());
 
 remoteContract("a command link", {
   place: () => {

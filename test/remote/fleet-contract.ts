@@ -1,4 +1,4 @@
-// What every engine of a fleet must do.
+// The tests that every fleet engine must pass.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -10,18 +10,20 @@ import { eventually } from "../fixtures/eventually.ts";
 export interface FleetContract {
   readonly name: string;
   readonly engine: () => FleetEngine;
-  /** The same engine, as a program of its own writes it. */
+  /** The expression that creates the same engine in another program. */
   readonly source: () => string;
   readonly count: number;
   readonly deadlineSeconds: number;
 }
 
 export function fleetContract({ name, engine, source, count, deadlineSeconds }: FleetContract): void {
-  /** The sandboxes that run, without those of other tests. */
+  /** The running sandboxes. Omits those that other tests have leased with the owner "test". */
   const running = async () =>
-    (await createFleet({ engine: engine() }).list()).filter((one) => one.owner !== "test" && !one.hasEnded);
+    (await createFleet({ engine: engine() }).list()).filter(
+      ({ owner, hasEnded }) => owner !== "test" && !hasEnded,
+    );
 
-  /** Starts a program that leases a sandbox, and kills it. */
+  /** Starts a program that leases a sandbox. Kills the program after the lease, so that the sandbox is abandoned. */
   const leaveSandbox = async (seconds: number) => {
     const script = `
       import { createFleet, ${name} } from ${JSON.stringify(join(root, "dist/index.js"))};

@@ -1,12 +1,13 @@
 // A fleet over an engine whose sandboxes are command links on this machine. The real engines: npm run remote.
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createFleet, type FleetEngine } from "../../src/index.ts";
+import { createFleet, type FleetEngine, kubernetes } from "../../src/index.ts";
 import { FLEET_CONNECTS_MAX_COUNT } from "../../src/support/limits.ts";
 import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 import { type RemotePlace, remotePlace } from "./remote-place.ts";
+import { withVariable } from "./with-variable.ts";
 
 /** Keeps the names of its sandboxes. */
 function localEngine(place: RemotePlace) {
@@ -83,4 +84,35 @@ test("a sandbox is not called ended if its engine does not say so", async () => 
     .catch((error: Error) => error.message);
   expect(failure).toMatch(/before the greeting/);
   expect(failure).not.toMatch(/ended before nacre was ready/);
+});
+
+test.each([
+  ["is removed", 0],
+  ["cannot be removed", 1],
+])("the error about a pod that has failed and %s says what is left", async (_what, deleteCode) => {
+  const dir = mkdtempSync(join(tmpdir(), "nacre-fleet-"));
+  removeAfterRun(dir);
+  const status = { phase: "Failed", reason: "Evicted" };
+  const script = `#!/bin/sh
+case $1 in
+get) echo '${JSON.stringify({ metadata: { name: "pod" }, status })}' ;;
+delete) echo "delete $3" >>${dir}/deleted; exit ${deleteCode} ;;
+esac
+`;
+  writeFileSync(join(dir, "kubectl"), script, { mode: 0o755 });
+  const request = { name: "box", owner: "test", deadlineSeconds: 60 };
+  const path = `${dir}:${process.env["PATH"]}`;
+  const failure = await withVariable("PATH", path, () =>
+    kubernetes({ image: "debian" })
+      .lease(request)
+      .catch((error: unknown) => error),
+  );
+  expect(failure).toMatchObject({
+    code: "unavailable",
+    message: expect.stringMatching(/not become ready: Evicted/),
+  });
+  expect(readFileSync(join(dir, "deleted"), "utf8")).toBe("delete box\n");
+  const leftPod = /could not remove the pod box.*kubectl delete pod box/;
+  if (deleteCode === 0) expect(String(failure)).not.toMatch(leftPod);
+  else expect(String(failure)).toMatch(leftPod);
 });

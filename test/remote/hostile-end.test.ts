@@ -1,8 +1,12 @@
 // A remote end that breaks the protocol can neither hang nor crash the client, nor exhaust its memory or processor.
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { RpcPeer } from "../../src/remote/channel/rpc-peer.ts";
+import { RemoteClient } from "../../src/remote/client/remote-client.ts";
 import { NacreError } from "../../src/support/errors.ts";
 import { createToolkit } from "../../src/toolkit.ts";
+import { eventually } from "../fixtures/eventually.ts";
 import { useLeakProof } from "../fixtures/leak-proof.ts";
 import { hostilePlace } from "./hostile-place.ts";
 
@@ -107,11 +111,34 @@ describe("after the welcome", () => {
     expect(await run).toMatchObject({ code: "unavailable", message: expect.stringMatching(/closed/) });
   });
 
-  test("an answer of a wrong shape is an error", async () => {
-    const { error } = await failureAt(
-      "greet(); onHello(() => welcome()); onRequest(() => answer(1, 1, { shells: 5 }));",
-    );
-    expect(error.message).not.toBe("it connected");
+  test.each(["5", "[5]", "[null]", "undefined"])(
+    "%s instead of a list of shells is refused",
+    async (shells) => {
+      const { error } = await failureAt(
+        `greet(); onHello(() => welcome()); onRequest(() => { answer(1, 1, { shells: ${shells} }); sayBye(); });`,
+      );
+      expect(error).toMatchObject({
+        code: "unavailable",
+        message: expect.stringMatching(/malformed list of shells/),
+      });
+    },
+  );
+
+  test("a connection that is closed before the welcome is reported as closed", async () => {
+    const dir = directory();
+    const [greeted, go] = [join(dir, "greeted"), join(dir, "go")];
+    const body = `greet(); onHello(() => {
+      fs.writeFileSync(${JSON.stringify(greeted)}, "");
+      setInterval(() => fs.existsSync(${JSON.stringify(go)}) && welcome(), 20);
+    });`;
+    const remote = { url: hostilePlace(dir, body).url, ...TIMES };
+    const ignore = () => {};
+    const client = new RemoteClient({ remote, purpose: { kind: "cli" }, onMessage: ignore, onLost: ignore });
+    const ready = client.ready().catch((error: unknown) => error);
+    await eventually(() => expect(existsSync(greeted)).toBe(true));
+    await client.close();
+    writeFileSync(go, "");
+    expect(await ready).toMatchObject({ code: "unavailable", message: expect.stringMatching(/is closed/) });
   });
 
   test("an error with escape sequences cannot change the terminal", async () => {
@@ -148,5 +175,18 @@ describe("after the welcome", () => {
       message: expect.stringMatching(/not confirmed/),
     });
     expect(sent).toMatchObject([{ method: "nacre/run" }, { method: "notifications/cancelled" }]);
+  });
+
+  test("a call ends even if its cancellation cannot be sent", async () => {
+    const sent: unknown[] = [];
+    const send = (message: unknown) => {
+      if (sent.length > 0) throw new NacreError("limit_reached", "full");
+      sent.push(message);
+    };
+    const peer = new RpcPeer(send, new Map(), 50);
+    const cancel = new AbortController();
+    const call = peer.request("nacre/run", {}, { signal: cancel.signal });
+    cancel.abort();
+    await expect(call).rejects.toMatchObject({ code: "remote_lost" });
   });
 });

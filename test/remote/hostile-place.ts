@@ -32,6 +32,10 @@ const onHello = (use) => process.stdin.on("data", (chunk) => {
 const onRequest = (use) => process.stdin.on("data", (chunk) => {
   if (String(chunk).includes('"nacre/shells.list"')) use();
 });
+/** Answers the farewell of the client, which otherwise waits for it until a timeout. */
+const sayBye = () => process.stdin.on("data", (chunk) => {
+  if (String(chunk).includes("bye\\n")) out("bye\\n");
+});
 process.stdin.resume();
 `;
 

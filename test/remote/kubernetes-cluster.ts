@@ -52,18 +52,17 @@ export async function startKubernetes(dir: string): Promise<KubernetesCluster> {
   debianRootfs(rootfs);
   const env = { ...process.env, KUBERNETES_CACHE: cache, KUBERNETES_IMAGES: `nacre:1=${rootfs}` };
   const script = (name: string) => run("bash", [join(root, "scripts", name), state], { env });
-  const end = async () => void (kept === undefined && (await script("kubernetes-down.sh")));
-  try {
-    await script("kubernetes-up.sh");
-  } catch (error) {
-    await end();
-    throw error;
-  }
+  const stop = async () => void (kept === undefined && (await script("kubernetes-down.sh")));
   const adminConfig = join(state, "admin.kubeconfig");
-  const [address = "", apiPort = ""] = /127\.0\.0\.1:(\d+)/.exec(readFileSync(adminConfig, "utf8")) ?? [];
-  const proxy = await SilentProxy.listen("127.0.0.1", { host: "127.0.0.1", port: Number(apiPort) });
   const proxied = join(dir, "proxied.kubeconfig");
-  writeFileSync(proxied, readFileSync(adminConfig, "utf8").replace(address, `127.0.0.1:${proxy.port}`));
+  const start = async () => {
+    await script("kubernetes-up.sh");
+    return await startProxy(adminConfig, proxied);
+  };
+  const proxy = await start().catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
   process.env["KUBECONFIG"] = proxied;
   process.env["PATH"] = `${cache}/tools/usr/bin:${process.env["PATH"]}`;
 
@@ -109,10 +108,27 @@ export async function startKubernetes(dir: string): Promise<KubernetesCluster> {
     },
     startApiServer: async () => void (await script("kubernetes-up.sh")),
     end: async () => {
-      await proxy.end();
       const options = ["--ignore-not-found", "--grace-period=1", "--wait=false"];
-      if (pods.length > 0) await kubectl("delete", "pod", ...pods, ...options);
-      await end();
+      try {
+        await proxy.end();
+        if (pods.length > 0) await kubectl("delete", "pod", ...pods, ...options);
+      } finally {
+        await stop();
+      }
     },
   };
+}
+
+/** Starts a proxy to the API server of `config`, and writes to `proxied` the same configuration with its address. */
+async function startProxy(config: string, proxied: string): Promise<SilentProxy> {
+  const text = readFileSync(config, "utf8");
+  const [address = "", port = ""] = /127\.0\.0\.1:(\d+)/.exec(text) ?? [];
+  const proxy = await SilentProxy.listen("127.0.0.1", { host: "127.0.0.1", port: Number(port) });
+  try {
+    writeFileSync(proxied, text.replace(address, `127.0.0.1:${proxy.port}`));
+  } catch (error) {
+    await proxy.end();
+    throw error;
+  }
+  return proxy;
 }

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createToolkit } from "../../src/toolkit.ts";
+import { createToolkit, type RemoteToolkit } from "../../src/toolkit.ts";
 import { root } from "../docs/pages.ts";
 import { eventually } from "../fixtures/eventually.ts";
 import { isLong } from "../fixtures/long.ts";
@@ -26,6 +26,17 @@ const KEPT = {
   volumes: [{ name: "kept", emptyDir: {} }],
 };
 
+/** Starts a background shell that prints `word` and keeps running. Returns its id after the word has arrived. */
+async function startShell(kit: RemoteToolkit<"shells">, word: string): Promise<string> {
+  const { metadata } = await kit.call("Bash", {
+    command: `echo ${word}; sleep 1000`,
+    run_in_background: true,
+  });
+  const id = String(metadata.bash_id);
+  await kit.shells.get(id)?.waitFor(word, 30_000);
+  return id;
+}
+
 export function kubernetesLosses(cluster: () => KubernetesCluster): void {
   const connect = (url: string, durable = false) =>
     createToolkit({ remote: { url, ...TIMES }, policy: "off", durable });
@@ -44,12 +55,7 @@ export function kubernetesLosses(cluster: () => KubernetesCluster): void {
   test("a killed daemon is reported as remote_lost, and its durable shells are found again", async () => {
     const { url } = await cluster().lease();
     await using kit = await connect(url, true);
-    const { metadata } = await kit.call("Bash", {
-      command: "echo up; sleep 1000",
-      run_in_background: true,
-    });
-    const bash_id = String(metadata.bash_id);
-    await kit.shells.get(bash_id)?.waitFor("up", 30_000);
+    const bash_id = await startShell(kit, "up");
     const call = kit.call("Bash", { command: "touch /tmp/began; sleep 1000" });
     await kit.run("until [ -e /tmp/began ]; do sleep 0.05; done");
     // The lock of the daemon is a link to its PID and start time.
@@ -67,12 +73,7 @@ export function kubernetesLosses(cluster: () => KubernetesCluster): void {
   test("a restarted container is reported as remote_lost; durable shells keep their output", async () => {
     const pod = await cluster().createPod(KEPT);
     await using kit = await connect(`kubernetes://default/${pod}`, true);
-    const { metadata } = await kit.call("Bash", {
-      command: "echo kept; sleep 1000",
-      run_in_background: true,
-    });
-    const bash_id = String(metadata.bash_id);
-    await kit.shells.get(bash_id)?.waitFor("kept", 30_000);
+    const bash_id = await startShell(kit, "kept");
     const call = kit.call("Bash", { command: "sleep 1000" });
     await kit.run("true");
     // The first process of the container ends; kubelet starts the container again.

@@ -2,17 +2,24 @@
 import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { kubernetes } from "../../src/remote/fleet/kubernetes-engine.ts";
 import { eventually } from "../fixtures/eventually.ts";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 import { failureOf } from "./contract.ts";
 import { BUSYBOX, type KubernetesCluster, SANDBOX } from "./kubernetes-cluster.ts";
 import { withVariable } from "./with-variable.ts";
 
+function newDirectory(): string {
+  const dir = mkdtempSync(join(tmpdir(), "nacre-remote-"));
+  onTestFinished(() => removeAfterRun(dir));
+  return dir;
+}
+
 export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
   /** The failure with a changed kubeconfig. */
   const failureWith = async (url: string, change: (config: string) => string) => {
-    const file = join(mkdtempSync(join(tmpdir(), "nacre-remote-")), "config");
+    const file = join(newDirectory(), "config");
     writeFileSync(file, change(readFileSync(cluster().adminConfig, "utf8")));
     return await withVariable("KUBECONFIG", file, () => failureOf(url));
   };
@@ -94,7 +101,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
   });
 
   test("a missing kubectl", async () => {
-    const bin = mkdtempSync(join(tmpdir(), "nacre-remote-"));
+    const bin = newDirectory();
     symlinkSync(process.execPath, join(bin, "node"));
     expect(await withVariable("PATH", bin, () => failureOf("kubernetes://default/pod"))).toMatch(
       /kubectl was not found on PATH.*kubernetes-client/s,

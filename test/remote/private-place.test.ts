@@ -1,5 +1,5 @@
-// Another user of the remote machine must not get at the state of nacre: neither with a directory prepared in advance,
-// nor through the socket of the daemon.
+// Another user of the remote machine cannot access nacre's state, neither by preparing a directory in advance nor through
+// the daemon's socket.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -16,13 +16,14 @@ import { expect, test } from "vitest";
 import { startArguments } from "../../src/remote/bootstrap/remote-scripts.ts";
 import { createToolkit } from "../../src/toolkit.ts";
 import { useLeakProof } from "../fixtures/leak-proof.ts";
-import { remotePlace } from "./remote-place.ts";
+import { usePlaces } from "./remote-place.ts";
 
 const directory = useLeakProof();
+const newPlace = usePlaces(directory);
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
-/** Runs the start script where nacre is installed and HOME cannot be used. Returns the state root that it chooses. */
+/** Runs the start script with nacre installed and an unusable HOME. Returns the state root that the script chooses. */
 function chosenState(dir: string): string {
   const bin = join(dir, "bin");
   const dist = join(dir, "dist/cli");
@@ -34,15 +35,18 @@ function chosenState(dir: string): string {
   return startScript(dir, `${bin}:/usr/bin:/bin`);
 }
 
-/** Runs the start script with a cache in `dir`, and another /var/tmp, which is the next choice after the cache. */
+/**
+ * Runs the start script in a mount namespace, with its cache directory and its /var/tmp inside `dir`. The script tries
+ * /var/tmp after the cache directory.
+ */
 function startScript(dir: string, path: string): string {
   const env = { PATH: path, HOME: "/dev/null", XDG_CACHE_HOME: join(dir, "cache") };
-  // On the same disk: of a tmpfs, the probe would go on to the /tmp of this machine.
+  // Bind a directory instead of mounting a tmpfs: the probe skips a tmpfs and would use the real /tmp.
   const varTmp = join(dir, "var-tmp");
   mkdirSync(varTmp);
   const words = startArguments("0123456789abcdef", undefined);
-  const privately = ["-rm", "sh", "-c", 'mount --bind "$0" /var/tmp && exec "$@"', varTmp, ...words];
-  return execFileSync("unshare", privately, { env, encoding: "utf8" }).trim();
+  const unshareArguments = ["-rm", "sh", "-c", 'mount --bind "$0" /var/tmp && exec "$@"', varTmp, ...words];
+  return execFileSync("unshare", unshareArguments, { env, encoding: "utf8" }).trim();
 }
 
 const ATTACKS: Readonly<Record<string, (path: string, dir: string) => void>> = {
@@ -60,20 +64,20 @@ const ATTACKS: Readonly<Record<string, (path: string, dir: string) => void>> = {
   },
 };
 
-test("the state goes into a private directory if HOME cannot be used", () => {
+test("the state root is a private directory if HOME cannot be used", () => {
   const dir = directory();
   expect(chosenState(dir)).toBe(join(dir, "cache", "nacre-0", "state"));
   expect(statSync(join(dir, "cache/nacre-0")).mode & 0o777).toBe(0o700);
 });
 
-test.each(Object.keys(ATTACKS))("the state does not go into %s", (name) => {
+test.each(Object.keys(ATTACKS))("the state root is never inside %s", (name) => {
   const dir = directory();
   mkdirSync(join(dir, "cache"));
   ATTACKS[name]?.(join(dir, "cache", "nacre-0"), dir);
   expect(chosenState(dir)).toBe("/var/tmp/nacre-0/state");
 });
 
-test.runIf(isRoot)("the state does not go into a directory of another user", () => {
+test.runIf(isRoot)("the state root is never inside a directory of another user", () => {
   const dir = directory();
   const path = join(dir, "cache", "nacre-0");
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -97,8 +101,8 @@ const socket = require("node:net").connect(process.argv[1]);
 socket.on("connect", () => { console.log("connected"); process.exit(); });
 socket.on("error", (error) => { console.log(error.code); process.exit(); });`;
 
-test.runIf(isRoot)("another user cannot connect to the daemon, even if it finds the socket", async () => {
-  const place = remotePlace(directory());
+test.runIf(isRoot)("another user cannot connect to the daemon, even if it can reach the socket", async () => {
+  const place = newPlace();
   await using kit = await createToolkit({ remote: place.url });
   await kit.run("true");
   const serve = join(place.state, "serve");
@@ -110,10 +114,8 @@ test.runIf(isRoot)("another user cannot connect to the daemon, even if it finds 
     }).stdout;
   const other = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
   expect(connect(...other)).toBe("EACCES\n");
-  // Only the socket's own mode stands in the way now.
+  // Now only the socket's own mode refuses the connection.
   for (const path of [place.dir, place.state, serve]) chmodSync(path, 0o711);
   expect(connect(...other)).toBe("EACCES\n");
   expect(connect("--no-new-privs")).toBe("connected\n");
-  await kit.dispose();
-  await place.end();
 });

@@ -9,6 +9,7 @@ import { eventually } from "../fixtures/eventually.ts";
 import { textOf } from "../fixtures/processes.ts";
 import type { ContractPlace } from "./contract.ts";
 import { linkClients } from "./link-clients.ts";
+import { endDaemons } from "./remote-place.ts";
 import { SilentProxy } from "./silent-proxy.ts";
 
 export interface RealPlace extends ContractPlace {
@@ -24,7 +25,6 @@ function wrap(dir: string, name: string, script: string): void {
   if (!process.env["PATH"]?.startsWith(`${bin}:`)) process.env["PATH"] = `${bin}:${process.env["PATH"]}`;
 }
 
-/** Signals the client programs that this process has started. */
 /** Signals the client programs with this name. Throws if there is none: the cut would cut nothing. */
 export function cutChildren(name: string, signal: NodeJS.Signals = "SIGKILL"): void {
   const pids = linkClients(name);
@@ -102,6 +102,7 @@ export async function startSshd(dir: string): Promise<SshPlace> {
     end: async () => {
       await proxy.end();
       await end(sshd);
+      await endDaemons(join(dir, "state"));
     },
   };
 }

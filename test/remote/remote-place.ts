@@ -2,6 +2,8 @@
 // that notes its PID, so that a test can cut the link.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { afterAll } from "vitest";
+import { attempt } from "../../src/support/attempt.ts";
 import { eventually } from "../fixtures/eventually.ts";
 import { isAlive } from "../fixtures/processes.ts";
 
@@ -26,6 +28,19 @@ cd "$dir/work"
 exec env -i PATH="$PATH" HOME="$dir/home" NACRE_HOME="$dir/state" "$@"
 `;
 
+/** Returns a function that creates a place in a new directory. Ends the daemons of all places after the last test. */
+export function usePlaces(directory: () => string): () => RemotePlace {
+  const places: RemotePlace[] = [];
+  afterAll(async () => {
+    await Promise.all(places.map((place) => place.end()));
+  });
+  return () => {
+    const place = remotePlace(directory());
+    places.push(place);
+    return place;
+  };
+}
+
 export function remotePlace(dir: string): RemotePlace {
   for (const name of ["home", "work"]) mkdirSync(join(dir, name));
   const client = join(dir, "client.sh");
@@ -33,14 +48,6 @@ export function remotePlace(dir: string): RemotePlace {
   chmodSync(client, 0o755);
   writeFileSync(join(dir, "links"), "");
   const state = join(dir, "state");
-  const daemons = () => {
-    const serve = join(state, "serve");
-    const names = attempt(() => readdirSync(serve)) ?? [];
-    return names
-      .filter((name) => name.endsWith(".lock"))
-      .map((name) => Number(attempt(() => readlinkSync(join(serve, name)))?.split("-")[0] ?? 0))
-      .filter((pid) => pid > 0 && isAlive(pid));
-  };
   return {
     url: `command:${JSON.stringify([client, dir])}`,
     dir,
@@ -53,20 +60,24 @@ export function remotePlace(dir: string): RemotePlace {
         .split("\n")
         .map(Number)
         .filter((pid) => pid > 0 && isAlive(pid)),
-    daemons,
-    end: async () => {
-      for (const pid of daemons()) process.kill(pid, "SIGTERM");
-      await eventually(() => {
-        if (daemons().length > 0) throw new Error("the daemon still runs");
-      });
-    },
+    daemons: () => daemonsOf(state),
+    end: async () => await endDaemons(state),
   };
 }
 
-function attempt<T>(get: () => T): T | undefined {
-  try {
-    return get();
-  } catch {
-    return undefined;
-  }
+/** The daemons that serve this state root. */
+function daemonsOf(state: string): number[] {
+  const serve = join(state, "serve");
+  const names = attempt(() => readdirSync(serve)) ?? [];
+  return names
+    .filter((name) => name.endsWith(".lock"))
+    .map((name) => Number(attempt(() => readlinkSync(join(serve, name)))?.split("-")[0] ?? 0))
+    .filter((pid) => pid > 0 && isAlive(pid));
+}
+
+export async function endDaemons(state: string): Promise<void> {
+  for (const pid of daemonsOf(state)) process.kill(pid, "SIGTERM");
+  await eventually(() => {
+    if (daemonsOf(state).length > 0) throw new Error("the daemon still runs");
+  });
 }

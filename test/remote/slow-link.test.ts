@@ -3,24 +3,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createToolkit } from "../../src/toolkit.ts";
 import { root } from "../docs/pages.ts";
 import { eventually } from "../fixtures/eventually.ts";
 import { useLeakProof } from "../fixtures/leak-proof.ts";
 import { textOf } from "../fixtures/processes.ts";
-import { type RemotePlace, remotePlace } from "./remote-place.ts";
+import { usePlaces } from "./remote-place.ts";
 
-const directory = useLeakProof();
-const places: RemotePlace[] = [];
-const newPlace = () => {
-  const place = remotePlace(directory());
-  places.push(place);
-  return place;
-};
-afterAll(async () => {
-  for (const place of places) await place.end();
-});
+const newPlace = usePlaces(useLeakProof());
 
 /** Passes its input on at 40 pieces of 4 KiB per second. */
 const THROTTLE = `
@@ -34,10 +25,10 @@ const read = async (from, to) => {
   if (to !== process.stdout) to.end();
 };
 const child = require("node:child_process").spawn(process.argv[2], process.argv.slice(3), { stdio: ["pipe", "pipe", "inherit"] });
-const isSmall = process.argv.some((word) => word.includes("gzip -dc"));
-if (isSmall) { process.stdin.pipe(child.stdin); child.stdout.pipe(process.stdout); }
+const isPush = process.argv.some((word) => word.includes("gzip -dc"));
+if (isPush) { process.stdin.pipe(child.stdin); child.stdout.pipe(process.stdout); }
 else read(process.stdin, child.stdin);
-const printed = isSmall ? Promise.resolve() : read(child.stdout, process.stdout);
+const printed = isPush ? Promise.resolve() : read(child.stdout, process.stdout);
 child.on("close", (code) => printed.then(() => process.exit(code ?? 1)));
 `;
 

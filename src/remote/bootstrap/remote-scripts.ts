@@ -62,8 +62,8 @@ runs() {
 }
 say system "$(uname -s)"
 say arch "$(uname -m)"
-for x in /lib/ld-musl-*; do [ -e "$x" ] && say libc musl; done
 for x in /lib*/ld-linux*.so.* /lib/*/ld-linux*.so.*; do [ -e "$x" ] && say libc glibc && break; done
+for x in /lib/ld-musl-*; do [ -e "$x" ] && say libc musl; done
 for x in bash tar gzip; do p=$(command -v "$x") && say "$x" "$p"; done
 for x in "$(command -v node)" /usr/local/bin/node /usr/bin/node "$HOME"/.nvm/versions/node/*/bin/node; do
   [ -x "$x" ] && v=$("$x" --version 2>/dev/null) && say node "$v" "$x"

@@ -53,8 +53,10 @@ export class RpcPeer {
     this.#pending.set(id, answer);
     let late: NodeJS.Timeout | undefined;
     const cancel = () => {
-      this.notify(CANCELLED, { requestId: id });
       late = setTimeout(() => answer.reject(notConfirmed(method, this.#cancelMaxMs)), this.#cancelMaxMs);
+      // An exception in an abort listener would crash the process. If the message cannot be sent, the timer still ends
+      // the request.
+      attempt(() => this.notify(CANCELLED, { requestId: id }));
     };
     try {
       this.#send({

@@ -174,6 +174,7 @@ export class RemoteClient {
     const answer = await within(connectMaxMs, welcomed.promise);
     if (current === this.#open) return;
     open.close();
+    this.#checkOpen();
     throw this.#refused(answer);
   }
 

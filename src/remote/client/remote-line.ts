@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { NacreError } from "../../support/errors.ts";
-import { REMOTE_UNWRITTEN_MAX_BYTES } from "../../support/limits.ts";
+import { REMOTE_FLOOD_MAX_BYTES } from "../../support/limits.ts";
 import { deferred } from "../../support/timing.ts";
 import type { RpcHandler } from "../channel/rpc-peer.ts";
 import type { RemoteOptions } from "./remote-options.ts";
@@ -34,8 +34,7 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
     const target = stream === "stderr" ? io.stderr : io.stdout;
     const bytes = Buffer.from(String(data), "base64");
     unwrittenBytes += bytes.length;
-    // Both streams together, and a margin. The remote end must wait for the answers.
-    if (unwrittenBytes > 4 * REMOTE_UNWRITTEN_MAX_BYTES) flooded.reject(tooMuchOutput(remote.url));
+    if (unwrittenBytes > REMOTE_FLOOD_MAX_BYTES) flooded.reject(tooMuchOutput(remote.url));
     writing = writing.then(async () => {
       await write(target, bytes);
       unwrittenBytes -= bytes.length;
@@ -72,7 +71,7 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
 function tooMuchOutput(url: string): NacreError {
   return new NacreError(
     "remote_lost",
-    `The remote end ${url} sends more output than is read here, and does not wait. nacre has left it.`,
+    `The remote end ${url} sends output faster than this process writes it, and does not wait. nacre has closed the connection.`,
   );
 }
 

@@ -37,11 +37,6 @@ export class RemotePeer {
     return (await this.#peer.request(method, params, options)) as T;
   }
 
-  /** Sends a notification, if there is a daemon to receive it. */
-  notify(method: string, params: RpcParams): void {
-    this.#peer.notify(method, params);
-  }
-
   /** Fails the requests that still wait: no answer can arrive any more, and each would keep the process alive. */
   async close(): Promise<void> {
     await this.client.close();

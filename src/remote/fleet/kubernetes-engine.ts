@@ -1,5 +1,5 @@
 // Sandboxes as Pods, through the user's kubectl. Kubernetes itself ends a Pod at its deadline.
-import { NacreError } from "../../support/errors.ts";
+import { messageOf, NacreError } from "../../support/errors.ts";
 import { FLEET_CPU_REQUEST_MILLICORES_COUNT } from "../../support/limits.ts";
 import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
 import { ENDED_PHASES, type Pod, untilReady } from "./pod-status.ts";
@@ -42,7 +42,9 @@ export function kubernetes(options: KubernetesFleetOptions): FleetEngine {
       try {
         await untilReady(name, kubectl("get", "pod", name, "-o", "json"));
       } catch (error) {
-        await askEngine("Removing a pod", remove(name)).catch(() => {});
+        await askEngine("Removing a pod", remove(name)).catch((failure: unknown) => {
+          throw leftBehind(name, error, failure);
+        });
         throw error;
       }
       return { id: name, url: urlOf(name) };
@@ -68,6 +70,14 @@ export function kubernetes(options: KubernetesFleetOptions): FleetEngine {
     },
     release: async (id) => void (await askEngine("Removing a pod", remove(id))),
   };
+}
+
+function leftBehind(pod: string, cause: unknown, failure: unknown): NacreError {
+  return new NacreError(
+    "unavailable",
+    `${messageOf(cause)}\nnacre could not remove the pod ${pod}. Remove it with: kubectl delete pod ${pod}. ${messageOf(failure)}`,
+    { cause },
+  );
 }
 
 function podManifest(

@@ -60,7 +60,7 @@ export async function untilReady(name: string, getPod: readonly string[]): Promi
       const reason = reasonOf(status) ?? `its phase is ${phase}`;
       throw new NacreError(
         "unavailable",
-        `The pod ${name} did not become ready: ${reason}. Check the image, the quotas and the nodes of the cluster; nacre has removed the pod.`,
+        `The pod ${name} did not become ready: ${reason}. Check the image, the quotas and the nodes of the cluster.`,
       );
     }
     await sleep(pauseMs);

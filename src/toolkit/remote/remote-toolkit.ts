@@ -123,8 +123,13 @@ class RemoteKit {
   }
 
   async ready(): Promise<void> {
-    const { shells } = await this.#peer.request<{ shells: readonly RemoteShellState[] }>("nacre/shells.list");
-    for (const state of shells) this.#shellOf(state);
+    const { shells } = await this.#peer.request<{ shells: unknown }>("nacre/shells.list");
+    if (!Array.isArray(shells) || !shells.every((shell) => typeof Object(shell).id === "string"))
+      throw new NacreError(
+        "unavailable",
+        "The remote end cannot be used: it sent a malformed list of shells.",
+      );
+    for (const state of shells) this.#shellOf(state as RemoteShellState);
   }
 
   async dispose(): Promise<void> {
