@@ -158,7 +158,8 @@ function left(shells) {
   let zombies = 0;
   each((pid) => {
     const stat = statOf(pid);
-    if (stat[0] === "Z") zombies += isOurs(pid) ? 1 : 0;
+    // A zombie whose parent is init waits for init, which no program can hurry.
+    if (stat[0] === "Z") zombies += stat[1] !== "1" && isOurs(pid) ? 1 : 0;
     else if (starts.has(pid) && starts.get(pid) === stat[19]) live++;
   });
   return { live, zombies };

@@ -1,4 +1,4 @@
-/** What a run of the benchmarks has found, as far as the figures need it. */
+/** The part of a benchmark run's results that the figures need. */
 interface Findings {
   readonly benches: readonly {
     readonly name: string;

@@ -1,5 +1,6 @@
-// npm run clients [-- NAME...]: real MCP clients against `nacre mcp`. Each lists the tools and runs a command, driven by a
-// fake model on this machine. Installs the clients into .cache/clients, which takes a while, so npm test does not run it.
+// npm run clients [-- NAME...]: tests `nacre mcp` with real MCP clients. Each client lists the tools and runs a
+// command, driven by a fake model on this machine. Installs the clients into .cache/clients, which takes a while, so
+// npm test does not run it.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +38,8 @@ for (const [name, drive] of Object.entries(CLIENTS)) {
     const missing = ["Bash", "BashOutput", "KillShell"].filter(
       (tool) => !tools.some((known) => known.endsWith(tool)),
     );
-    if (missing.length > 0) throw new Error(`it offered no ${missing.join(", ")} but ${tools.join(", ")}`);
+    if (missing.length > 0)
+      throw new Error(`it did not offer ${missing.join(", ")}, only ${tools.join(", ")}`);
     if (!result.includes(EXPECTED)) throw new Error(`the result was: ${result.slice(0, 2_000)}`);
     console.log(`ok      ${name}: 3 tools, and a result: ${JSON.stringify(result.slice(0, 160))}`);
   } catch (error) {
@@ -153,7 +155,7 @@ async function opencode(folder) {
   });
 }
 
-/** Runs an agent against the fake model. The model's requests prove what the agent did. */
+/** Runs an agent against the fake model. The requests that the model receives prove what the agent did. */
 async function withModel(drive) {
   const model = await startFakeModel(COMMAND);
   let output = "";
@@ -167,7 +169,7 @@ async function withModel(drive) {
   const { tools, results, requests } = model.seen;
   const own = [...tools].filter((name) => /nacre/i.test(name));
   if (own.length === 0) {
-    throw new Error(`the model was not offered our tools; it was asked ${requests.join(", ")}\n${output}`);
+    throw new Error(`the model was not offered our tools; it received ${requests.join(", ")}\n${output}`);
   }
   if (results.length === 0) throw new Error(`the tool was not called\n${output}`);
   return { tools: own, result: results.join("\n") };

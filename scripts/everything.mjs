@@ -1,6 +1,6 @@
 // npm run long -- everything [--minutes N] [--seed N]: several agents use everything at once (tools, sessions, terminals, previews, files,
-// approvals, links to remote ends) while their hosts, keepers, daemons and links are killed at random. Then nothing is lost,
-// nothing is left and nothing has grown. Prints the seed first and one summary line last.
+// approvals, links to remote ends) while their hosts, keepers, daemons and links are killed at random. Afterwards it
+// checks that nothing is lost, nothing is left and nothing has grown. Prints the seed first and one summary line last.
 //
 //   testEverything -> Soak.run: starts agents (everything/agent.mjs) -> kills at random -> ends them, which checks what they
 //   acknowledged -> Soak.census: processes, zombies, mounts, sockets, files, growth
@@ -42,16 +42,18 @@ export async function testEverything(args) {
     return 2;
   }
   console.log(`everything: ${minutes} minutes, seed ${seed}`);
-  // Below the home: a sandbox has a /tmp of its own.
+  // In the home directory, because a sandbox has its own /tmp.
   const base = mkdtempSync(join(homedir(), "nacre-everything-"));
   const soak = new Soak(base, seed);
+  let isClean = false;
   try {
     await soak.run(minutes * 60_000);
     await soak.census();
+    isClean = soak.problems.length === 0;
   } finally {
     await soak.stop();
-    if (soak.problems.length === 0) rmSync(base, { recursive: true, force: true });
-    else console.log(`everything: its files are in ${base}`);
+    if (isClean) rmSync(base, { recursive: true, force: true });
+    else console.log(`everything: the files of this run are in ${base}`);
   }
   for (const problem of soak.problems.slice(0, PROBLEMS_SHOWN)) console.log(`everything: ${problem}`);
   if (soak.problems.length > PROBLEMS_SHOWN)
@@ -92,7 +94,7 @@ class Soak {
       await sleep(KILL_PAUSE_MS[0] + this.#random.below(KILL_PAUSE_MS[1] - KILL_PAUSE_MS[0]));
       await this.#killOne();
     }
-    // A zombie of a live host: its keeper or shim does not reap.
+    // A zombie below a live host means that its keeper or shim does not reap children.
     const elder = this.#agents.get("elder")?.child.pid ?? 0;
     await this.#eventually("zombies below the host", () => zombiesBelow(elder));
     this.#reports = await Promise.all(AGENTS.map((scope) => this.#end(scope)));
@@ -128,14 +130,14 @@ class Soak {
     this.#agents.set(scope, agent);
     const { done } = await lines.next();
     if (done)
-      this.problems.push(`the agent ${scope} ended while it started: ${JSON.stringify(await exited)}`);
+      this.problems.push(`the agent ${scope} ended during its start: ${JSON.stringify(await exited)}`);
   }
 
   async #killOne() {
     for (const scope of AGENTS) this.#noteTag(scope);
     const kind = this.#random.pick(["host", "keeper", "keeper", "link", "link", "daemon"]);
     if (kind === "host") {
-      // The first one lives from start to end, so that growth shows.
+      // The first agent is never killed, so that growth over the whole run shows.
       const scope = this.#random.pick(AGENTS.slice(1));
       const { child, exited } = this.#agents.get(scope);
       child.kill("SIGKILL");
@@ -180,9 +182,7 @@ class Soak {
     if (line === undefined || line.done) {
       child.kill("SIGKILL");
       const how =
-        line === undefined
-          ? `does not end within ${END_MAX_MS} ms`
-          : `ended: ${JSON.stringify(await exited)}`;
+        line === undefined ? `did not end within ${END_MAX_MS} ms` : `ended: ${JSON.stringify(await exited)}`;
       return {
         problems: [`the agent ${scope} ${how}`],
         samples: [],
@@ -219,7 +219,7 @@ class Soak {
       this.problems.push(`the state root has ${this.#stateBytes} bytes, over its cap of ${QUOTA_BYTES}`);
   }
 
-  /** Durable shells of a killed host run on until another one adopts or kills them: that is their purpose. */
+  /** Durable shells of a killed host keep running until another host adopts or kills them: that is their purpose. */
   async #killDurable() {
     const env = { PATH: process.env.PATH, HOME: this.#base, NACRE_HOME: this.#in("state") };
     const child = spawn(process.execPath, [join(root, "dist/cli/main.js"), "kill", "--all"], {
@@ -255,11 +255,12 @@ class Soak {
     if (found.length > 0) this.problems.push(`${found.length} ${what}: ${found.slice(0, 5).join("; ")}`);
   }
 
-  /** Ends what a failed run has left: the agents, then the remote ends. */
+  /** Ends what a failed run left running: the agents, the remote ends, durable shells. */
   async stop() {
     for (const { child } of this.#agents.values())
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
     for (const end of this.#ends) await end.end();
+    await this.#killDurable();
   }
 
   summary(minutes, seed) {

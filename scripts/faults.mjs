@@ -1,5 +1,5 @@
-// npm run faults [-- PATTERN...]: the fault injection tests, and the other tests that have a long form, in their long forms. The last lines are "survived N of M" and
-// the tests that could not run, with the reasons.
+// npm run faults [-- PATTERN...]: runs the fault injection tests and all other tests that have a long form, in that
+// form. The last lines are "survived N of M" and the tests that could not run, with the reasons.
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
@@ -27,5 +27,5 @@ const { status, passed, failed, skipped } = runVitest({
 });
 console.log(`\nsurvived ${passed} of ${passed + failed + skipped.length}`);
 if (failed > 0) console.log(`not survived: ${failed}, see above`);
-for (const { name, why = "it names no reason" } of skipped) console.log(`not tried: ${name}: ${why}`);
+for (const { name, why = "no reason given" } of skipped) console.log(`not tried: ${name}: ${why}`);
 process.exit(status);

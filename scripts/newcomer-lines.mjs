@@ -1,5 +1,6 @@
-// What people write first with the library, one row each. npm run newcomer type-checks this file as TypeScript and runs it with
-// plain Node, in Jest and in vitest, always from the packed package. So it is valid JavaScript and valid strict TypeScript.
+// Typical first uses of the library, one row each. npm run newcomer type-checks this file as TypeScript and runs it
+// with plain Node, in Jest and in vitest, always from the packed package. So it is valid JavaScript and valid strict
+// TypeScript.
 import { deepEqual as equal } from "node:assert/strict";
 import { createToolkit, NacreError, shellQuote } from "nacre";
 
@@ -12,7 +13,7 @@ export const rows = Object.entries({
     await kit.dispose();
   },
 
-  "kit.run gives stdout and ok": async () => {
+  "kit.run returns stdout and ok": async () => {
     const kit = await createToolkit();
     const { stdout, stderr, ok, exitCode } = await kit.run("echo out; echo err >&2");
     equal([stdout, stderr, ok, exitCode], ["out\n", "err\n", true, 0]);
@@ -47,7 +48,7 @@ export const rows = Object.entries({
     await kit.dispose();
   },
 
-  "a refusal has its rule": async () => {
+  "a refusal names its rule": async () => {
     const kit = await createToolkit();
     try {
       await kit.run("rm -rf /");
@@ -74,7 +75,7 @@ export const rows = Object.entries({
     await kit.dispose();
   },
 
-  "shell.output ends with its signal": async () => {
+  "shell.output ends when its signal aborts": async () => {
     const kit = await createToolkit();
     const server = await kit.session().start("echo listening; sleep 1000");
     await server.waitFor("listening", 20_000);

@@ -1,7 +1,7 @@
-// npm run newcomer: does what README.md says. Packs the package and installs it into an empty project. Type-checks and runs
-// every ts block, runs every line of the sh blocks, and starts the server of every client configuration to list its tools.
-// Then runs the ts blocks on newer Node versions. Also type-checks and runs the rows of newcomer-lines.mjs: with plain Node, in Jest
-// and in vitest. Prints each step and its result. --lines runs only these rows.
+// npm run newcomer: follows README.md. Packs the package and installs it into an empty project. Type-checks and runs
+// every ts block, runs every line of the sh blocks, and starts the server of every client configuration to list its
+// tools. Then runs the ts blocks on newer Node versions. Also type-checks and runs the rows of newcomer-lines.mjs: with
+// plain Node, in Jest and in vitest. Prints each step and its result. --lines runs only the rows of newcomer-lines.mjs.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -57,8 +57,8 @@ async function followReadme(size) {
   for (const version of NEWER_NODES) onNewerNode(version, snippets);
   const weight = `${(size / 1024 ** 2).toFixed(1)} MiB packed, ${countDependencies()} packages including dependencies`;
   report(`README.md states the package size: ${weight}`, readme.replace(/\s+/g, " ").includes(weight));
-  // Last: it installs execa into the project, whose packages are counted above.
-  report("the execa pair of docs/migration.md prints the same", printsTheSame());
+  // Must be last: it installs execa into the project, and the step above counts the project's packages.
+  report("both halves of the execa example in docs/migration.md print the same", printsTheSame());
 }
 
 /** The rows of newcomer-lines.mjs in every environment in which people use the library. */
@@ -92,7 +92,7 @@ function pack() {
   return { tarball: join(base, filename), size };
 }
 
-/** A project with the program that the page uses: a make that succeeds. */
+/** Creates a project, and the one program that the page expects: a make that succeeds. */
 function install(tarball) {
   mkdirSync(join(base, "bin"));
   writeFileSync(join(base, "bin/make"), "#!/bin/sh\necho made $*\n", { mode: 0o755 });
@@ -155,7 +155,7 @@ function linesOf(text) {
     .filter((line) => line !== "");
 }
 
-/** test/docs/migration.test.ts runs the other pairs; this one needs execa. */
+/** test/docs/migration.test.ts runs the other pairs of examples. This pair needs execa. */
 function printsTheSame() {
   const page = readFileSync(join(root, "docs/migration.md"), "utf8");
   const [before, after] = blocksOf(page.slice(page.indexOf("## execa")), "js");
@@ -170,12 +170,12 @@ function printsTheSame() {
   return same;
 }
 
-/** A server runs until a signal; it must then exit with 0. */
+/** A server runs until it receives a signal. It must then exit with 0. */
 function untilSignal(line) {
   return line.startsWith("nacre ui") ? `timeout --preserve-status 10 ${line} --no-open --port 0` : line;
 }
 
-/** npm lines run in the clone, others in the project. ID is a running shell. */
+/** npm lines run in the clone, others in the project. ID in a line stands for the id of a running shell. */
 function runLine(line) {
   const isForClone = line.startsWith("npm ");
   const shell = line.includes("ID") ? "ID=$(nacre run -b 'sleep 1000' 2>&-)\n" : "";

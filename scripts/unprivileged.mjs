@@ -1,5 +1,5 @@
-// The engine's tests as a user without any capability, which is how most hosts run nacre. Tests that need root must then
-// report that instead of passing.
+// Runs the engine's tests as a user without any capability, which is how most hosts run nacre. Tests that need root
+// must then be skipped with that reason, not pass.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,6 +32,7 @@ const SAME_AS_ROOT = [
   "test/faults/keeper-soak.test.ts",
   "test/faults/large-output.test.ts",
   "test/faults/mixed-soak.test.ts",
+  "test/faults/page-memory.test.ts",
   "test/faults/session-soak.test.ts",
   "test/faults/session-tampering.test.ts",
 ];
@@ -42,7 +43,9 @@ const SAME_AS_ROOT = [
  */
 export function testUnprivileged(args) {
   if (process.getuid() !== 0) {
-    console.log("Run this as root: it gives up its privileges. As another user, npm test does the same.");
+    console.log(
+      "Run this as root: it gives up its privileges. If you are not root, run npm test: it then tests the same.",
+    );
     return 1;
   }
   const home = mkdtempSync(join(tmpdir(), "nacre-unprivileged-"));

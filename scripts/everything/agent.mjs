@@ -1,14 +1,15 @@
-// One host process of the soak: runs random operations until it is killed, or until its stdin ends. Then it checks everything that
-// earlier agents of its scope have acknowledged. Its last line of stdout is a JSON object with what it found.
+// One host process of the soak: runs random operations until it is killed, or until its stdin ends. At the end it
+// checks everything that nacre has acknowledged to it and to earlier agents of its scope. Its last line of stdout is a
+// JSON object with what it found.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createToolkit } from "../../dist/index.js";
 import { Journal } from "./journal.mjs";
-import { Operations, openShells } from "./operations.mjs";
+import { Operations, unkilledShells } from "./operations.mjs";
 import { randomFrom } from "./random.mjs";
 
 const LOOPS = 3;
-/** The longest wait that BashOutput takes. */
+/** The longest wait that BashOutput accepts. */
 const END_MAX_MS = 50_000;
 const SAMPLE_MS = 2_000;
 
@@ -27,7 +28,6 @@ const kit = await createToolkit({
 });
 const remote = await connected();
 const operations = new Operations({ kit, remote, random, journal, work, tag });
-const problems = [];
 const samples = [];
 const counts = {};
 let isEnding = false;
@@ -44,12 +44,18 @@ const sampling = setInterval(() => {
 await Promise.all(Array.from({ length: LOOPS }, loop));
 clearInterval(sampling);
 const checked = await checkAcknowledged();
-// Durable shells that a killed agent had started and not acknowledged, such as terminals that wait for input.
+// Durable shells that a killed agent had started but not noted in its journal, such as terminals that wait for input.
 await kit.shells.killAll();
 await remote?.dispose();
 await kit.dispose();
+const problems = journal.entries().flatMap(({ kind, text }) => (kind === "problem" ? [text] : []));
 console.log(JSON.stringify({ problems, samples, counts, checked, refused: operations.refused }));
 process.exit(0);
+
+/** To the journal: this agent can be killed, and the next one of its scope must still report the problem. */
+function report(problem) {
+  journal.write({ kind: "problem", text: `${scope} ${problem}` });
+}
 
 async function loop() {
   while (!isEnding) {
@@ -60,32 +66,34 @@ async function loop() {
     try {
       await operations[name]();
     } catch (error) {
-      problems.push(`${scope} ${name}: ${error?.message ?? error}`);
+      report(`${name}: ${error?.message ?? error}`);
     }
   }
 }
 
-/** The first connection is not restored if it is cut, so it is tried again. */
+/** nacre does not restore the first connection if it is cut, so this tries again. */
 async function connected() {
   for (let attempt = 0; attempt < 10; attempt++) {
     try {
       return await createToolkit({ remote: { url, ...remoteTimes }, policy: "off" });
     } catch (error) {
-      if (attempt === 9) problems.push(`${scope}: the remote end cannot be reached: ${error?.message}`);
+      if (attempt === 9) report(`cannot reach the remote end: ${error?.message}`);
     }
   }
   return undefined;
 }
 
-/** Every acknowledged shell has its whole output and its exit code; every acknowledged file has its content. */
+/**
+ * Checks that every acknowledged shell has its whole output and its exit code, and every acknowledged file its content.
+ */
 async function checkAcknowledged() {
   const entries = journal.entries();
-  const shells = openShells(entries);
+  const shells = unkilledShells(entries);
   for (const shell of shells) {
     try {
       await checkShell(shell);
     } catch (error) {
-      problems.push(`${scope}: ${error?.message ?? error}`);
+      report(error?.message ?? error);
     }
   }
   const files = new Map(entries.filter(({ kind }) => kind === "file").map((entry) => [entry.file, entry]));
@@ -93,7 +101,7 @@ async function checkAcknowledged() {
   for (const { file, text, or } of files.values()) {
     const found = existsSync(file) ? readFileSync(file, "utf8") : undefined;
     if (found !== text && found !== or)
-      problems.push(`${scope}: ${file} has ${JSON.stringify(found)}, not ${JSON.stringify(text)}`);
+      report(`${file} has ${JSON.stringify(found)}, not ${JSON.stringify(text)}`);
   }
   return { shells: shells.length, files: files.size };
 }

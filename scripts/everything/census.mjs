@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** The part of the limit on file locks that all processes of one host share (src/engine/tag.ts); undefined without a tag. */
+/** The bits of RLIMIT_LOCKS that all processes of one host share (src/engine/tag.ts); undefined without a tag. */
 export function hostTag(pid) {
   const limit = /^Max file locks +\S+ +(\d+)/m.exec(textOf(`/proc/${pid}/limits`))?.[1];
   return limit === undefined ? undefined : String(BigInt(limit) >> 52n);
 }
 
-/** Live processes that carry one of these tags, or name a path below the folder, or stand or have a file open there. */
+/** Live processes that carry one of these tags, name a path below the folder, run in it, or have a file in it open. */
 export function processesOf(folder, tags) {
   return pids()
     .filter((pid) => pid !== process.pid && stateOf(pid) !== "Z")
@@ -29,8 +29,9 @@ export function commandOf(pid) {
   return textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
 }
 
-export function environmentOf(pid) {
-  return textOf(`/proc/${pid}/environ`);
+/** In the form of a lock of nacre; undefined if there is no such process. */
+export function startTimeOf(pid) {
+  return fieldsOf(pid)[19];
 }
 
 export function mountsBelow(folder) {

@@ -1,13 +1,13 @@
-// Whether a host that lives through the whole soak has grown: its descriptors and its heap, from the samples it took.
+// Whether a host that lives through the whole soak test has grown: compares samples of its descriptors and its heap.
 
-/** Noise of the garbage collector, and caches that fill once. */
+/** Allows for noise from the garbage collector and for caches that fill once. */
 const HEAP_NOISE_BYTES = 8 * 1024 ** 2;
-/** A host keeps its ended shells until they are swept. */
+/** Allows for ended shells, which a host keeps in memory until it sweeps them. */
 const HEAP_PER_OPERATION_BYTES = 16 * 1024;
-/** Shells that run at the moment of a sample hold descriptors. */
+/** Allows for shells that run during a sample, because they hold descriptors. */
 const FD_GROWTH_MAX_COUNT = 32;
 
-/** Compares the last quarter of the samples with the second one: caches have filled by then. */
+/** Compares the last quarter of the samples with the second quarter, in which caches have already filled. */
 export function growthOf({ samples, counts }) {
   const quarter = Math.floor(samples.length / 4);
   if (quarter === 0) return { fds: 0, heap: 0, problems: [] };
@@ -17,7 +17,7 @@ export function growthOf({ samples, counts }) {
   const [fds, heap] = [grown("fds"), grown("heap")];
   const problems = [];
   if (fds > FD_GROWTH_MAX_COUNT)
-    problems.push(`a host has ${fds} descriptors more than at a quarter of the run`);
+    problems.push(`a host has ${fds} more descriptors than after a quarter of the run`);
   const operations = Object.values(counts).reduce((total, count) => total + count, 0);
   if (heap > HEAP_NOISE_BYTES + operations * HEAP_PER_OPERATION_BYTES)
     problems.push(`the heap of a host has grown by ${heap} bytes`);

@@ -1,5 +1,6 @@
-// The remote ends of the soak, on this machine: a command link, and ssh to an sshd of its own if there is one. Their client programs note
-// their PIDs, so that the soak can cut a link; the lock of each daemon names its PID.
+// The remote ends of the soak test, all on this machine: a command link, and ssh to a private sshd if sshd is
+// installed. The client program of each link notes its identity (PID and start time), so that the test can cut the
+// link. The lock of each daemon contains the identity of the daemon.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -14,12 +15,12 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { commandOf, environmentOf } from "./census.mjs";
+import { startTimeOf } from "./census.mjs";
 
 const SSHD = "/usr/sbin/sshd";
 const SSHD_MAX_TRIES = 50;
 
-/** Below `dir`: links (PIDs), state (the state root of the daemon), bin (for the PATH of agents). */
+/** Below `dir`: links (identities), state (the state root of the daemon), bin (for the PATH of agents). */
 class RemoteEnd {
   url;
   #dir;
@@ -32,8 +33,7 @@ class RemoteEnd {
   }
 
   links() {
-    const noted = readFileSync(join(this.#dir, "links"), "utf8").trim().split("\n").map(Number);
-    return noted.filter((pid) => pid > 0 && this.#isOurs(pid));
+    return readFileSync(join(this.#dir, "links"), "utf8").split("\n").flatMap(livePid);
   }
 
   daemons() {
@@ -41,18 +41,12 @@ class RemoteEnd {
     const locks = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".lock")) : [];
     return locks.flatMap((name) => {
       try {
-        const pid = Number(readlinkSync(join(folder, name)).split("-")[0]);
-        return this.#isOurs(pid) ? [pid] : [];
+        return livePid(readlinkSync(join(folder, name)));
       } catch {
-        // The daemon ended in the meantime.
+        // The daemon has ended since.
         return [];
       }
     });
-  }
-
-  /** By its command line or its environment: the PID may belong to another process by now. */
-  #isOurs(pid) {
-    return [commandOf(pid), environmentOf(pid)].some((text) => text.includes(this.#dir));
   }
 
   async end() {
@@ -68,14 +62,14 @@ export function commandEnd(dir) {
   const client = script(
     join(dir, "client.sh"),
     `dir=$1; shift
-echo $$ >>"$dir/links"
+${noteIn('"$dir/links"')}
 cd "$dir/work"
 exec env -i PATH="$PATH" HOME="$dir/home" NACRE_HOME="$dir/state" "$@"`,
   );
   return new RemoteEnd(dir, `command:${JSON.stringify([client, dir])}`);
 }
 
-/** Undefined without sshd, or for a user that cannot start one. */
+/** Undefined if sshd is missing or this user cannot start it. */
 export async function sshEnd(dir, bin) {
   if (!existsSync(SSHD) || process.getuid() !== 0) return undefined;
   prepare(dir);
@@ -101,15 +95,31 @@ export async function sshEnd(dir, bin) {
     ...[`UserKnownHostsFile ${dir}/known_hosts`, "GlobalKnownHostsFile /dev/null", "LogLevel ERROR"],
   ];
   writeFileSync(join(dir, "ssh_config"), client.join("\n"));
-  script(join(bin, "ssh"), `echo $$ >>"${dir}/links"\nexec /usr/bin/ssh -F ${dir}/ssh_config "$@"`);
+  script(join(bin, "ssh"), `${noteIn(`"${dir}/links"`)}\nexec /usr/bin/ssh -F ${dir}/ssh_config "$@"`);
   const sshd = spawn(SSHD, ["-D", "-e", "-f", join(dir, "sshd_config")], { stdio: "ignore" });
-  await reachable(join(bin, "ssh"));
+  try {
+    await reachable(join(bin, "ssh"));
+  } catch (error) {
+    sshd.kill();
+    throw error;
+  }
   return new RemoteEnd(dir, "ssh://soak", sshd);
+}
+
+/** The PID in `PID-START`, if that process lives. The kernel reuses a PID alone within minutes. */
+function livePid(text) {
+  const [pid, startTime] = text.split("-");
+  return startTime !== undefined && startTimeOf(pid) === startTime ? [Number(pid)] : [];
 }
 
 function prepare(dir) {
   for (const name of ["work", "home"]) mkdirSync(join(dir, name), { recursive: true });
   writeFileSync(join(dir, "links"), "");
+}
+
+/** The bash line that notes the identity of this process, which an exec keeps. */
+function noteIn(file) {
+  return `read -ra stat </proc/$$/stat; echo "$$-\${stat[21]}" >>${file}`;
 }
 
 function script(path, body) {

@@ -1,12 +1,16 @@
-// The operations of an agent of the soak. Each one checks the result that it gets, and notes in the journal what must still be
-// true if the agent is killed. An operation returns nothing, or throws a sentence that says what is wrong.
+// The operations that an agent performs in the soak test. Each one checks the result that it gets, and notes in the
+// journal what must still be true if the agent is killed. An operation returns nothing, or throws an error whose
+// message says what is wrong.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The longest wait that BashOutput takes. */
+/** The longest wait that BashOutput accepts. */
 const WAIT_MS = 50_000;
 
-/** Codes with which a call may fail because its keeper or its daemon was killed while it began: nothing ran, or it says so. */
+/**
+ * Codes with which a call may fail because its keeper or daemon was killed while the call began. Either nothing ran, or
+ * the code says that something may have run.
+ */
 const REFUSALS = ["spawn_failed", "remote_lost", "unavailable"];
 
 export class Operations {
@@ -17,7 +21,7 @@ export class Operations {
   #work;
   #tag;
   #count = 0;
-  /** Calls that ended with a code of REFUSALS. */
+  /** Calls that failed with a code in REFUSALS. */
   refused = 0;
 
   constructor({ kit, remote, random, journal, work, tag }) {
@@ -29,7 +33,7 @@ export class Operations {
     this.#tag = tag;
   }
 
-  /** Background commands more often than kills: otherwise few shells are left to check at the end. */
+  /** Background commands are more frequent than kills: otherwise few shells are left to check at the end. */
   static NAMES = [
     ...["foreground", "session", "background", "background", "background", "read", "kill"],
     ...["terminal", "preview", "files", "approval", "remote"],
@@ -73,7 +77,7 @@ export class Operations {
         `the session lost its function: ${JSON.stringify(stdout)}`,
       );
     } catch (error) {
-      this.#refuse(error);
+      this.#countRefusal(error);
     }
   }
 
@@ -88,7 +92,7 @@ export class Operations {
   }
 
   async read() {
-    const { id } = this.#random.pick(this.#open()) ?? {};
+    const { id } = this.#random.pick(this.#unkilled()) ?? {};
     if (id === undefined) return;
     const result = await this.#call("BashOutput", { bash_id: id });
     expect(
@@ -98,12 +102,14 @@ export class Operations {
   }
 
   async kill() {
-    const { id } = this.#random.pick(this.#open()) ?? {};
+    const { id } = this.#random.pick(this.#unkilled()) ?? {};
     if (id === undefined) return;
     this.#journal.write({ kind: "killing", id });
     const result = await this.#call("KillShell", { shell_id: id });
-    const survivors = result?.metadata.survivors ?? [];
-    expect(survivors.length === 0, `a kill of ${id} left ${JSON.stringify(survivors)}`);
+    if (result === undefined) return;
+    expect(result.success, `KillShell of ${id}: ${result.error}`);
+    const survivors = result.metadata.survivors ?? [];
+    expect(survivors.length === 0, `after the kill of ${id}, these survived: ${JSON.stringify(survivors)}`);
   }
 
   async terminal() {
@@ -125,7 +131,7 @@ export class Operations {
     const ended = await this.#call("BashOutput", { bash_id, wait_for: "exit", wait_ms: WAIT_MS });
     if (ended === undefined) return;
     const { screen = [], exit_code } = ended.metadata;
-    expect(ended.metadata.status !== "running", `the terminal ${token} does not end: ${ended.output}`);
+    expect(ended.metadata.status !== "running", `the terminal ${token} did not end: ${ended.output}`);
     expect(
       screen.join("\n").includes(`hello ${token}`),
       `the screen of ${token} is ${JSON.stringify(screen)}: ${ended.error}`,
@@ -159,7 +165,7 @@ export class Operations {
       await this.#kit.previews.undo(previewId);
       expect(!existsSync(file), `the undo of ${token} left its file`);
     } catch (error) {
-      this.#refuse(error);
+      this.#countRefusal(error);
     }
   }
 
@@ -182,12 +188,12 @@ export class Operations {
     );
   }
 
-  /** A person answers from elsewhere, then the agent repeats the call. */
+  /** The request is approved from outside the call, then the agent repeats the call. */
   async approval() {
     const command = `git clean -fd -- ${this.#next()}`;
     const asked = await this.#call("Bash", { command });
     if (asked === undefined) return;
-    expect(asked.code === "approval_pending", `${command} was not asked about: ${asked.code}`);
+    expect(asked.code === "approval_pending", `${command} did not ask for approval: ${asked.code}`);
     await this.#kit.approvals.approve(asked.metadata.approval_id);
     const approved = await this.#call("Bash", { command });
     if (approved === undefined) return;
@@ -207,22 +213,22 @@ export class Operations {
         `remote ${token}: ${JSON.stringify(run.stdout)} ${run.exitCode}`,
       );
     } catch (error) {
-      this.#refuse(error);
+      this.#countRefusal(error);
     }
   }
 
-  #refuse(error) {
+  #countRefusal(error) {
     if (!REFUSALS.includes(error?.code)) throw error;
     this.refused++;
   }
 
-  /** Acknowledged shells that no one has killed. */
-  #open() {
-    return openShells(this.#journal.entries()).slice(-20);
+  /** The newest acknowledged shells for which no kill has begun. */
+  #unkilled() {
+    return unkilledShells(this.#journal.entries()).slice(-20);
   }
 }
 
-export function openShells(entries) {
+export function unkilledShells(entries) {
   const killed = new Set(entries.filter(({ kind }) => kind === "killing").map(({ id }) => id));
   return entries.filter(({ kind, id }) => kind === "shell" && !killed.has(id));
 }

@@ -56,8 +56,8 @@ function threadWait(pid: number, thread: string, ports: readonly number[]): Proc
   if (state === undefined || "ZX".includes(state)) return undefined;
   if (state === "T" || state === "t") return { kind: "stopped", words: "SIGCONT: a signal has stopped it" };
   const call = systemCallOf(pid, thread);
+  if (state === "R" || call === "running") return { kind: "runs", words: null };
   const kernelFunction = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/wchan`, "latin1")) ?? "";
-  if (state === "R") return { kind: "runs", words: null };
   const kind =
     (call && CALLS[call.name]) ?? FUNCTIONS.find(({ begins }) => begins.test(kernelFunction))?.kind;
   if (kind !== undefined && kind !== "file") return describe(kind, { pid, call, ports });

@@ -3,7 +3,7 @@
 import type { HostKey } from "./host-key.ts";
 import type { ShellMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
-import { type ProcessIdentity, readStat } from "./process-table.ts";
+import { childWithInnerPid, type ProcessIdentity, readStat } from "./process-table.ts";
 import type { ShellFiles } from "./state-dir.ts";
 
 /** Where the kernel assigned the PIDs on disk. They are valid only "here". */
@@ -49,5 +49,12 @@ export interface StartedShell {
  * first process inside, except SIGKILL.
  */
 export function keepsSandbox(pid: number, { sandbox }: StartedShell): boolean {
-  return sandbox !== undefined && (pid === sandbox.pid || readStat(pid)?.parent === sandbox.pid);
+  if (sandbox === undefined) return false;
+  const parent = readStat(pid)?.parent ?? 0;
+  if (pid === sandbox.pid || parent === sandbox.pid) return true;
+  // If a bash runs bwrap, the first process inside is its grandchild.
+  return readStat(parent)?.parent === sandbox.pid && childWithInnerPid(parent, FIRST_PID) === pid;
 }
+
+/** The PID of the first process of a namespace, inside it. */
+const FIRST_PID = 1;

@@ -9,9 +9,10 @@ export interface SystemCall {
   readonly args: readonly [number, number, ...number[]];
 }
 
-/** undefined if the thread runs, or this user may not read it. */
-export function systemCallOf(pid: number, thread: string): SystemCall | undefined {
+/** undefined if the call is not in NUMBERS, or this user may not read it. */
+export function systemCallOf(pid: number, thread: string): SystemCall | "running" | undefined {
   const text = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/syscall`, "latin1")) ?? "";
+  if (text.startsWith("running")) return "running";
   const [number = "", first = "0", second = "0", ...more] = text.split(" ");
   const name = /^\d+$/.test(number) ? NAMES.get(Number(number)) : undefined;
   return name === undefined

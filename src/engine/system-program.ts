@@ -31,7 +31,10 @@ export async function runSystemProgram(
   return await runPipeline([argv], options);
 }
 
-/** Each program reads what the one before it prints. Succeeds if all do. */
+/**
+ * Each program reads what the one before it prints. Succeeds if all do. If `onStdout` throws, ends the programs and
+ * rejects with its error.
+ */
 export async function runPipeline(
   programs: readonly (readonly string[])[],
   {
@@ -44,6 +47,7 @@ export async function runPipeline(
   const chunks: Buffer[] = [];
   let size = 0;
   let stderr = "";
+  let failure: { readonly error: unknown } | undefined;
   let stdin: Readable | "pipe" = "pipe";
   const children: ChildProcess[] = [];
   for (const [program = "", ...args] of programs) {
@@ -66,16 +70,30 @@ export async function runPipeline(
   const last = children.at(-1);
   first?.stdin?.on("error", () => {});
   first?.stdin?.end(input);
-  last?.stdout?.on("data", (chunk: Buffer) => {
+  const killAll = () => {
+    for (const child of children) child.kill("SIGKILL");
+  };
+  const read = (chunk: Buffer) => {
     if (onStdout) {
       onStdout(chunk);
       return;
     }
     size += chunk.length;
-    if (size > maxBytes) for (const child of children) child.kill("SIGKILL");
+    if (size > maxBytes) killAll();
     else chunks.push(chunk);
+  };
+  last?.stdout?.on("data", (chunk: Buffer) => {
+    if (failure) return;
+    // An error that leaves a listener would end the host.
+    try {
+      read(chunk);
+    } catch (error) {
+      failure = { error };
+      killAll();
+    }
   });
   const codes = await Promise.all(children.map(ended));
+  if (failure) throw (failure as { readonly error: unknown }).error;
   const failed = codes.find((code) => code !== 0);
   if (typeof failed === "string") stderr ||= failed;
   const code = typeof failed === "string" || size > maxBytes ? null : (failed ?? 0);

@@ -1,12 +1,13 @@
-// Asks a person about one command: the request, the answer, and the refusal.
+// Asks a person about one command: builds the request, waits for the answer, and creates the refusal.
 import { ApprovalDesk, type Asked, type Unanswered } from "../approvals/approval-desk.ts";
 import type { ApprovalEnd } from "../approvals/approval-record.ts";
 import type { JudgedEffect } from "../approvals/judged-effect.ts";
+import { labelOf } from "../engine/meta.ts";
 import type { Severity } from "../policy/verdict.ts";
+import { defined } from "../support/defined.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { callOrigin } from "../support/events.ts";
 import { excerpt } from "../support/excerpt.ts";
-import { SHELL_LABEL_MAX_CHARS } from "../support/limits.ts";
 import { isWithin } from "../support/path-text.ts";
 import type {
   ApprovalAnswer,
@@ -39,7 +40,7 @@ export function requestFor(
   let found: readonly ApprovalEffect[] | undefined;
   return {
     command,
-    ...(description === undefined ? {} : { description: description.slice(0, SHELL_LABEL_MAX_CHARS) }),
+    ...labelOf(defined({ description })),
     rule: rule ?? UNNAMED_RULE,
     reason: reason ?? "",
     ...(typeof alternative === "string" ? { alternative } : {}),
@@ -49,7 +50,7 @@ export function requestFor(
     severity,
     span: span ?? null,
     ...(preview ? { preview } : {}),
-    // Listing the effects takes a second analysis of the command. Do that only if the host asks for them.
+    // Listing the effects analyzes the command a second time. Do that only if the host reads them.
     get effects() {
       found ??= effects();
       return found;
@@ -61,16 +62,16 @@ export interface Asking {
   readonly request: ApprovalRequest;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  /** What a remembered answer would be bound to. */
+  /** The effects that a remembered answer would apply to. */
   readonly judged: readonly JudgedEffect[] | null;
-  /** The ways to allow the command without a person, for the message of a pending request. */
+  /** Describes how to allow the command without asking a person, for the message about a pending request. */
   readonly waysToAllow: () => string;
   readonly entryPoint: EntryPoint;
 }
 
 /**
- * Returns when a person has approved the request. Throws a refusal if a person refused it, if the answer is still
- * pending, or if the deadline has passed; throws if the caller cancels the call meanwhile.
+ * Returns when a person has approved the request. Throws a refusal if a person refused it, if no person has answered
+ * yet, or if the deadline has passed. Also throws if the caller cancels the call.
  */
 export async function askFor(asking: Asking): Promise<void> {
   const { request, context, options } = asking;
@@ -103,7 +104,7 @@ async function answerTo({ request, context, options, judged, entryPoint }: Askin
       },
       approve: approve && (async (about) => readAnswer(await approve(request, about), request)),
       pendingAfterMs: options.returnAfterMs,
-      // `nacre run` ends when its call has failed.
+      // `nacre run` exits once its call has failed.
       outlives: entryPoint === "cli",
       signal,
     });
@@ -131,7 +132,7 @@ function unanswered(asked: Unanswered, asking: Asking): Refusal {
   return new Refusal("approval_pending", words, details, request.cwd);
 }
 
-/** A command that only changes files of the workspace can show what it would change. */
+/** Points out that a preview can show what the command would change, if the command only changes workspace files. */
 function previewOffer({ request, context, options, entryPoint }: Asking): string {
   const { effects, preview } = request;
   const workspace = options.manager().confiner.workspaceFor(context.workingDir);
@@ -143,7 +144,7 @@ function previewOffer({ request, context, options, entryPoint }: Asking): string
     : "";
 }
 
-/** Only true and { allow: true } approve: no other value that a callback returns may run a command. */
+/** Only true and { allow: true } approve. No other return value of the callback may let a command run. */
 function readAnswer(answer: unknown, request: ApprovalRequest): ApprovalAnswer {
   const given = typeof answer === "object" && answer !== null ? answer : { allow: answer };
   const { allow, reason, by, remember }: Partial<Record<keyof ApprovalAnswer, unknown>> = given;
@@ -152,7 +153,7 @@ function readAnswer(answer: unknown, request: ApprovalRequest): ApprovalAnswer {
       allow,
       ...(typeof reason === "string" ? { reason } : {}),
       ...(typeof by === "string" ? { by } : {}),
-      // The store checks it.
+      // The approval store validates it.
       ...(typeof remember === "object" && remember !== null ? { remember: remember as RememberWish } : {}),
     };
   const words = `Command needs approval: ${explainRefusal(request)} approve returned ${excerpt(answer)}; only true or { allow: true } approves. Nothing was run.`;
@@ -167,7 +168,7 @@ function refusedAsBefore(
   return new Refusal("approval_refused", words, request, request.cwd);
 }
 
-/** The request was denied, or withdrawn. */
+/** The refusal for a request that was denied or withdrawn. */
 function refusedBy(request: ApprovalRequest, { status, by, reason }: ApprovalEnd): Refusal {
   const answer = reason === undefined || reason === "" ? "" : ` The answer was: ${JSON.stringify(reason)}.`;
   const words = status === "denied" ? "A person refused the command" : `The request was withdrawn by ${by}`;

@@ -1,18 +1,23 @@
-// Judges lines that are typed at an idle shell prompt, in addition to the approval of the terminal or its sandbox. Text
-// that was typed without Enter is kept, so that a line in parts is judged as a whole, and so are the lines of a command that
-// is not complete yet: a loop, a quote, a line that ends with a backslash. History, completion and editing inside the line
-// are not followed: the approval of the terminal covers them.
+// Judges lines that are typed at an idle shell prompt, in addition to the approval or the sandbox of the terminal. Text
+// typed without Enter is kept, so that a line typed in parts is judged as a whole. At a bash prompt, the lines of an
+// incomplete command (a loop, a quote, a here-document) are kept as well. History, completion and editing within the
+// line are not tracked: the approval of the terminal covers them.
+//
+//   judgeTyped -> linesOf      finds the lines that Enter completes
+//              -> judgeLines   judges them after each text that bash may still be reading -> admit
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { programOf } from "../engine/process-table.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { attempt } from "../support/attempt.ts";
+import { NacreError } from "../support/errors.ts";
 import { TERMINAL_LINE_MAX_CHARS } from "../support/limits.ts";
 import type { WaitingState } from "../terminal/waiting.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { admit } from "./admission.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
-import { BashSyntaxError } from "./syntax-check.ts";
+import { scopeOf } from "./scope.ts";
+import { BashSyntaxError, checkSyntax } from "./syntax-check.ts";
 
 export interface TypedInput {
   readonly text: string;
@@ -21,20 +26,31 @@ export interface TypedInput {
 
 interface Prompt {
   readonly pid: number;
-  /** Its language is that of bash, or a part of it. */
-  readonly isBourne: boolean;
+  readonly isBash: boolean;
   readonly cwd: string;
 }
 
-/** What was typed at a prompt and is not run yet: entered lines of an incomplete command, and the line after them. */
+/** Entered lines of a command that may not be complete. */
+interface Pending {
+  readonly text: string;
+  /** False if bash either waits for the rest of the command or has rejected the text. nacre does not know which. */
+  readonly isReadable: boolean;
+}
+
+/** "open": bash can read the text, but waits for another line that belongs to it. */
+type Reading = "complete" | "open" | "unreadable";
+
+/**
+ * What was typed at a prompt and has not run yet. `pending` has each text that bash may be reading, the longest first.
+ */
 const unfinished = new WeakMap<
   ShellProcess,
-  { readonly pid: number; readonly incomplete: string; readonly line: string }
+  { readonly pid: number; readonly pending: readonly Pending[]; readonly line: string }
 >();
 
 /**
- * Throws a refusal if the policy denies a line that this input completes, or a person refuses it. Call `typed` when the
- * input has been typed.
+ * Throws a refusal if this input completes a line that the policy denies or a person refuses. The caller calls `typed`
+ * after typing the input.
  */
 export async function judgeTyped(
   shell: ShellProcess,
@@ -45,65 +61,94 @@ export async function judgeTyped(
   const prompt = promptOf(await shell.needTerminal().state());
   if (!prompt) return { typed: () => unfinished.delete(shell) };
   const known = unfinished.get(shell);
-  const before = known?.pid === prompt.pid ? known : { incomplete: "", line: "" };
+  const before = known?.pid === prompt.pid ? known : { pending: [], line: "" };
   const { entered, rest } = linesOf(before.line, input);
-  const { env: _, ...callContext } = context;
-  const judging = async (command: string) => {
-    const wanted = { command, background: true, session: null, cwd: prompt.cwd };
-    (await admit(wanted, callContext, options)).use();
-  };
-  let { incomplete } = before;
+  const read = (command: string) => judgeText(command, prompt, context, options);
+  let { pending } = before;
   for (const [index, lines] of entered.entries()) {
-    // Ctrl-C was pressed: the shell forgets an incomplete command.
-    if (index > 0) incomplete = "";
-    if (lines !== "") incomplete = await judgeLines(incomplete, lines, prompt.isBourne, judging);
+    // Ctrl-C was pressed, so the shell discards an incomplete command.
+    if (index > 0) pending = [];
+    if (lines !== "") pending = await judgeLines(pending, lines, read);
   }
+  const keptChars = pending.reduce((sum, { text }) => sum + text.length, rest.length);
+  if (keptChars > TERMINAL_LINE_MAX_CHARS) throw tooLong();
   return {
     typed: () => {
-      if (rest === "" && incomplete === "") return void unfinished.delete(shell);
-      const kept = (text: string) => text.slice(-TERMINAL_LINE_MAX_CHARS);
-      unfinished.set(shell, { pid: prompt.pid, incomplete: kept(incomplete), line: kept(rest) });
+      if (rest === "" && pending.length === 0) unfinished.delete(shell);
+      else unfinished.set(shell, { pid: prompt.pid, pending, line: rest });
     },
   };
 }
 
-/** Judges entered lines together with the incomplete command before them. Returns what is incomplete after them. */
+/**
+ * Judges entered lines together with each text that bash may be reading. Returns what bash may be reading afterwards.
+ */
 async function judgeLines(
-  before: string,
+  pending: readonly Pending[],
   lines: string,
-  isBourne: boolean,
-  judging: (command: string) => Promise<void>,
-): Promise<string> {
-  const whole = before + lines;
-  if (whole.trim() === "") return "";
-  if (await isReadable(whole, isBourne, judging)) return /(?<!\\)(?:\\\\)*\\\n$/.test(lines) ? whole : "";
+  read: (command: string) => Promise<Reading>,
+): Promise<readonly Pending[]> {
+  const [oldest, ...others] = pending;
+  const whole = `${oldest?.text ?? ""}${lines}`;
+  if (whole.trim() === "") return [];
+  const reading = await read(whole);
   const single = lines.split(/(?<=\n)/);
-  if (single.length === 1) {
-    // Either the shell waits for the rest of the command, or it has rejected what came before: then this line runs alone.
-    if (before !== "" && lines.trim() !== "") await isReadable(lines, isBourne, judging);
-    return whole;
+  if (reading === "unreadable" && single.length > 1) {
+    let left = pending;
+    for (const line of single) left = await judgeLines(left, line, read);
+    return left;
   }
-  let incomplete = before;
-  for (const line of single) incomplete = await judgeLines(incomplete, line, isBourne, judging);
-  return incomplete;
+  const left = [{ text: whole, isReadable: reading === "open" }];
+  if (oldest?.isReadable === false) {
+    // bash may have rejected the text up to the end of any of its lines. Then it reads only the lines after that.
+    for (const before of [...others.map(({ text }) => text), ""]) {
+      const text = before + lines;
+      const suffix = text.trim() === "" ? "complete" : await read(text);
+      if (suffix !== "complete") left.push({ text, isReadable: suffix === "open" });
+    }
+  }
+  if (reading === "complete") return [];
+  return reading === "open" ? left.slice(0, 1) : left;
 }
 
-/** False if bash cannot read the text, so that nothing of it runs yet. Other shells have other rules, so it is refused. */
-async function isReadable(
+/**
+ * Throws a refusal if the command may not run. Of all shells, only bash is known to run nothing of a text that it
+ * cannot read. Another shell can treat `[[` as a program and run what precedes it, so it never gets such a text.
+ */
+async function judgeText(
   command: string,
-  isBourne: boolean,
-  judging: (command: string) => Promise<void>,
-): Promise<boolean> {
-  try {
-    await judging(command);
-    return true;
-  } catch (error) {
-    if (isBourne && error instanceof BashSyntaxError) return false;
-    throw error;
-  }
+  { isBash, cwd }: Prompt,
+  context: ExecutionContext,
+  options: ResolvedExecutionOptions,
+): Promise<Reading> {
+  const { env: _, ...callContext } = context;
+  const isReadable = async (check: () => Promise<unknown>) => {
+    try {
+      await check();
+      return true;
+    } catch (error) {
+      if (isBash && error instanceof BashSyntaxError) return false;
+      throw error;
+    }
+  };
+  const judged = async () =>
+    (await admit({ command, background: true, session: null, cwd }, callContext, options)).use();
+  if (!(await isReadable(judged))) return "unreadable";
+  if (/(?<!\\)(?:\\\\)*\\\n$/.test(command)) return "open";
+  if (!isBash || !command.includes("<<")) return "complete";
+  // After a complete command, the parenthesis is an error. In a here-document without its end, it is text.
+  const place = { workingDir: context.workingDir, scope: scopeOf(context) };
+  return (await isReadable(() => checkSyntax(`${command})`, place, options))) ? "open" : "complete";
 }
 
-/** What Enter completes, in parts before and after each Ctrl-C, and what stays on the line. */
+function tooLong(): NacreError {
+  return new NacreError(
+    "limit_reached",
+    `What was typed at this prompt and has not run yet is longer than ${TERMINAL_LINE_MAX_CHARS} characters: nacre cannot judge it as a whole. Nothing was typed now. Press Ctrl-C to discard the unfinished command, or write it to a file and run the file.`,
+  );
+}
+
+/** The lines that Enter completes, split at each Ctrl-C, and the text that stays on the line. */
 export function linesOf(before: string, { text, keys }: TypedInput): { entered: string[]; rest: string } {
   const entered = [""];
   let rest = before;
@@ -139,21 +184,24 @@ const KEY_TEXT: Readonly<Record<string, string>> = {
   ...{ "Ctrl-C": "\x03", "Ctrl-c": "\x03", "Ctrl-U": "\x15", "Ctrl-u": "\x15" },
 };
 
-const BOURNE = /^(?:bash|sh|dash|ash|ksh\w*|mksh|yash|busybox|rbash)$/;
-const SHELLS = /^(?:bash|zsh|fish|sh|dash|ash|ksh\w*|mksh|yash|tcsh|csh|busybox|rbash)$/;
+const BASH = /^r?bash$/;
+const OTHER_SHELLS = /^(?:zsh|fish|sh|dash|ash|ksh\w*|mksh|yash|tcsh|csh|busybox)$/;
 
-/** The shell that waits for a command; undefined if another program reads the terminal, or a script asks a question. */
+/**
+ * The shell that waits for a command. undefined if another program reads the terminal, or if a script asks a question.
+ */
 function promptOf({ waiting, reader }: WaitingState): Prompt | undefined {
   if (!reader || waiting === "no" || waiting === "secret") return undefined;
   const program = basename(programOf(reader.pid) ?? "");
-  if (!SHELLS.test(program)) return undefined;
-  // A line editor reads keys. A shell without one reads lines, as a script's own question does.
+  const isBash = BASH.test(program);
+  if (!isBash && !OTHER_SHELLS.test(program)) return undefined;
+  // A shell with a line editor reads keys. A shell without one reads lines, and so does a script that asks a question.
   if (waiting === "line" && hasOperand(reader.pid)) return undefined;
   const cwd = attempt(() => readlinkSync(`/proc/${reader.pid}/cwd`));
-  return cwd === undefined ? undefined : { pid: reader.pid, cwd, isBourne: BOURNE.test(program) };
+  return cwd === undefined ? undefined : { pid: reader.pid, cwd, isBash };
 }
 
-/** Whether the shell was started for a script or a command, and not to read commands. */
+/** Whether the shell was started to run a script or a command rather than to read commands. */
 function hasOperand(pid: number): boolean {
   const [, ...args] = (attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? "")
     .split("\0")

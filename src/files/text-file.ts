@@ -1,5 +1,5 @@
 // The text of a file, and the way back to its bytes. A decoded text encodes to exactly the same bytes, so an edit of the
-// text changes no other byte. Every other encoding is refused.
+// text changes no other byte. Encodings that are not in TextEncoding are refused.
 import { NacreError } from "../support/errors.ts";
 import { shownPath } from "../support/path-text.ts";
 import { binaryKind } from "../text/binary.ts";
@@ -16,7 +16,7 @@ export type LineEndings = "lf" | "crlf" | "mixed" | "none";
 /** Throws for binary data and other encodings, and names the kind and the size. */
 export function decodeFile(bytes: Buffer, path: string): TextFile {
   const file = decode(bytes, path);
-  // A text file contains no NUL. Output of a command may, as a separator, so binaryKind() accepts a few.
+  // A text file contains no NUL. A command's output may contain some as separators, so binaryKind() accepts a few.
   if (file.text.includes("\0")) throw notText(path, "binary data", bytes.length);
   return file;
 }
@@ -42,7 +42,7 @@ function notText(path: string, kind: string, size: number): NacreError {
   );
 }
 
-/** Throws if the text contains half of a surrogate pair, which no encoding can represent. */
+/** Expects text without half of a surrogate pair: checkWellFormed() refuses it. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer {
   if (encoding === "utf-8") return Buffer.from(text);
   if (encoding === "utf-8-bom") return Buffer.concat([UTF_8_MARK, Buffer.from(text)]);
@@ -80,7 +80,7 @@ function utf8(bytes: Buffer, path: string, size: number): string {
   } catch {
     throw new NacreError(
       "invalid_input",
-      `${shownPath(path)} (${size} bytes) is not UTF-8, and not UTF-16 with a byte order mark. Other encodings are refused, because writing them back could change bytes that you did not mean. Convert a copy with iconv in a command.`,
+      `${shownPath(path)} (${size} bytes) is not UTF-8, and not UTF-16 with a byte order mark. Other encodings are refused, because writing them back could change bytes that you did not mean to change. Convert a copy with iconv in a command.`,
     );
   }
 }

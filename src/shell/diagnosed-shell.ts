@@ -1,6 +1,5 @@
 // A shell as the subject of a diagnosis.
 import type { ProcessScope } from "../engine/process-scope.ts";
-import type { ProcessRef } from "../engine/process-table.ts";
 import { keepsSandbox, type StartedShell } from "../engine/started-shell.ts";
 import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
 import { shellQuote } from "../support/shell-quote.ts";
@@ -20,20 +19,13 @@ export function diagnosedShell(
 ): DiagnosedCommand {
   const short = command.length > EXCERPT_MAX_CHARS ? `${command.slice(0, EXCERPT_MAX_CHARS)}…` : command;
   return {
-    processes: async () => withoutSandbox((await scope.processesOf([started])).get(started) ?? [], started),
+    processes: async () => {
+      const processes = (await scope.processesOf([started])).get(started) ?? [];
+      return processes.filter(({ pid }) => !keepsSandbox(pid, started));
+    },
     outputs: [outputParts.stdout, outputParts.stderr],
     startedAt,
     // nacre's bash reads the command from a file. Its path means nothing to the reader.
     named: (line) => (line.endsWith(` ${started.files.command}`) ? `bash -c ${shellQuote(short)}` : line),
   };
-}
-
-/**
- * Leaves out the processes that only keep the sandbox and wait for the command. The first process inside is a fork of
- * bwrap with the same command line.
- */
-function withoutSandbox(processes: readonly ProcessRef[], shell: StartedShell): readonly ProcessRef[] {
-  const keepers = processes.filter(({ pid }) => keepsSandbox(pid, shell));
-  const commands = new Set(keepers.map(({ command }) => command));
-  return processes.filter(({ command }) => !commands.has(command));
 }

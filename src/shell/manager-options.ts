@@ -1,5 +1,6 @@
 // The options of ShellManager and of its createShell.
 import type { Readable } from "node:stream";
+import type { ShellLabel } from "../engine/meta.ts";
 import type { EnvironmentMode } from "../environment/environment.ts";
 import type { ConfineOptions } from "../sandbox/sandbox.ts";
 import type { Events } from "../support/events.ts";
@@ -46,7 +47,7 @@ export interface ShellManagerOptions extends ConfineOptions {
   readonly poolSize?: number;
 }
 
-export interface CreateShellOptions {
+export interface CreateShellOptions extends ShellLabel {
   readonly command: string;
   /** Absolute. */
   readonly workingDir: string;
@@ -57,12 +58,6 @@ export interface CreateShellOptions {
   /** Callers of other scopes cannot see the shell. @default "default" */
   readonly scope?: string;
   readonly session?: string;
-  /** A name by which people can find the shell. */
-  readonly name?: string;
-  /** What the command does, for the person who watches. */
-  readonly description?: string;
-  /** The agent that starts the command, for the person who watches. */
-  readonly agent?: string;
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if it is durable */
   readonly timeoutMs?: number;
   /** Keeps the shell running until its deadline when this process ends or is killed. @default false */

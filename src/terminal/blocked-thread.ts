@@ -1,5 +1,5 @@
-// Whether a thread is blocked until a terminal has input: from its state, its system call, and the descriptors that the
-// call waits for. For poll and select, those are in the memory of the process.
+// Finds out whether a thread is blocked until a terminal has input: from its state, its system call, and the descriptors
+// that the call waits for. For poll and select, these descriptors are in the memory of the process.
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { type SystemCall, systemCallOf } from "../engine/syscalls.ts";
 import { attempt } from "../support/attempt.ts";
@@ -18,7 +18,7 @@ export interface BlockedRead {
   readonly fd: number | "unsure";
   /** The call also returns by itself after some time. */
   readonly isTimed: boolean;
-  /** That time is so short that the program continues without input: it draws a spinner, or works in small steps. */
+  /** The timeout is so short that the program continues without input: it draws a spinner, or works in small steps. */
   readonly isBrief: boolean;
   /** The call also waits for sockets: the program may wait for a client, a server or a child instead. */
   readonly hasSockets: boolean;
@@ -36,6 +36,7 @@ export function readsTerminal(
   const stat = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1"));
   if (stat?.slice(stat.lastIndexOf(")") + 2)[0] !== "S") return undefined;
   const call = systemCallOf(pid, thread);
+  if (call === "running") return undefined;
   if (!call) return mayRead(pid, thread) ? UNSURE_READ : undefined;
   const fds = waitedFor(pid, call);
   const fd = fds === "unsure" ? fds : fds.find(isTerminal);

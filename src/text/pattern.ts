@@ -38,7 +38,7 @@ function explain(error: unknown, source: string): string {
   return `${message}. Patterns use RE2 syntax, which has no ${lack.what}: ${lack.instead}.`;
 }
 
-/** The index of the mistake. RE2 reports the text that it could not read, for parentheses the whole pattern. */
+/** The index of the mistake. RE2 reports the text that it could not read; for parentheses, the whole pattern. */
 function mistakeAt(source: string, description: string, culprit: string): number {
   if (description.endsWith(" )")) return unpairedParenthesis(source);
   if (culprit === "") return source.length - 1;
@@ -56,7 +56,7 @@ function unpairedParenthesis(source: string): number {
   return open.at(-1) ?? 0;
 }
 
-const GREP = "or run `grep -P` over the output in another command";
+const GREP = "or run `grep -P` on the output in another command";
 
 const LACKS = [
   { begins: /^\(\?=/, what: "look-ahead", instead: `put what must follow into the pattern itself, ${GREP}` },

@@ -1,17 +1,30 @@
 // BashInput at an idle shell prompt: the policy judges each whole line.
 import { describe, expect, test } from "vitest";
 import { linesOf } from "../../src/execution/typed-lines.ts";
+import { TERMINAL_LINE_MAX_CHARS } from "../../src/support/limits.ts";
 import { drive } from "../fixtures/terminals.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools: make } = useTools();
 /** An interactive bash ignores TERM. */
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
+const BASH = "PS1='$ ' bash --norc --noprofile";
+
+/** A shell at its prompt, and a person who approves terminals, and other commands only if they contain `approved`. */
+async function driveAsked(command: string, approved?: string) {
+  const asked: string[] = [];
+  const approve = async (request: { readonly command: string; readonly rule: string }) => {
+    if (request.rule === "terminal-input") return true;
+    asked.push(request.command);
+    return approved !== undefined && request.command.includes(approved);
+  };
+  return { shell: await drive(make({ ...TERMINALS }), command, {}, { approve }), asked };
+}
 
 describe("a line at an idle shell prompt", () => {
   test("is judged as a whole, also if it was typed in parts", async () => {
     const tools = make({ ...TERMINALS });
-    const bash = await drive(tools, "PS1='$ ' bash --norc --noprofile");
+    const bash = await drive(tools, BASH);
     await bash.type("rm -rf ");
     await bash.type("/");
     const refused = await bash.input({ keys: ["Enter"] });
@@ -28,7 +41,7 @@ describe("a line at an idle shell prompt", () => {
       asked.push(command);
       return rule === "terminal-input";
     };
-    const bash = await drive(tools, "PS1='$ ' bash --norc --noprofile", {}, { approve });
+    const bash = await drive(tools, BASH, {}, { approve });
     const refused = await bash.input({ text: "git push --force origin main\n" });
     expect(refused).toMatchObject({ success: false, code: "approval_refused" });
     expect(asked.at(-1)).toContain("git push --force");
@@ -53,7 +66,7 @@ describe("a line at an idle shell prompt", () => {
 
   test("a command of several lines is judged as a whole", async () => {
     const tools = make({ ...TERMINALS });
-    const bash = await drive(tools, "PS1='$ ' bash --norc --noprofile");
+    const bash = await drive(tools, BASH);
     await bash.type("for i in 1 2; do\n");
     await bash.type("echo item $i\n");
     expect(await bash.type("done\n")).toContain("item 2");
@@ -73,5 +86,56 @@ describe("a line at an idle shell prompt", () => {
     }
     expect((await bash.input({ text: "rm -rf /\nif true; then\n" })).success).toBe(false);
     expect(await bash.type("echo fine\n")).toContain("\nfine");
+  });
+
+  test.each([
+    ["after a line that bash rejects", [")", "{ git push --force", "}"]],
+    ["after two such lines", ["{ )", ")", "if true; then git push --force", "fi"]],
+    ["after a here-document with a quote", ["cat <<E", "'", "E", "{ git push --force #'", "}"]],
+    ["after a pattern that needs extglob", ["echo @(", "git push --force # )"]],
+  ])("is judged with the lines that bash still reads, %s", async (_when, lines) => {
+    const { shell, asked } = await driveAsked(BASH);
+    for (const line of lines.slice(0, -1)) await shell.type(`${line}\n`);
+    const refused = await shell.input({ text: `${lines.at(-1)}\n` });
+    expect(refused).toMatchObject({ success: false, code: "approval_refused" });
+    expect(asked).toEqual([expect.stringContaining("git push --force")]);
+  });
+
+  test("is not put before a person again with the next line, although bash has rejected an earlier one", async () => {
+    const { shell, asked } = await driveAsked(BASH, "git push --force");
+    await shell.type(")\n");
+    await shell.type("git push --force\n");
+    expect(await shell.type("echo next\n")).toContain("\nnext");
+    expect(asked).toEqual(["git push --force\n"]);
+  });
+
+  test("a here-document in parts is judged with its command", async () => {
+    const { shell, asked } = await driveAsked(BASH);
+    await shell.type("cat <<E\n");
+    await shell.type("it's (text\n");
+    expect(await shell.type("E\n")).toContain("\nit's (text\n$");
+    await shell.type("bash <<E\n");
+    expect((await shell.input({ text: "git push --force\n" })).success).toBe(false);
+    expect(asked).not.toEqual([]);
+  });
+
+  test("a shell that is not bash does not get a line that bash cannot read", async () => {
+    const { shell } = await driveAsked("PS1='$ ' dash");
+    expect(await shell.input({ text: "git push --force; [[\n" })).toMatchObject({ success: false });
+    expect(await shell.type("echo fine\n")).toContain("\nfine");
+    expect(shell.shell.getAllOutput()).not.toContain("[[");
+  });
+
+  test("a command that is too long to be kept is refused", async () => {
+    const { shell } = await driveAsked(BASH);
+    const long = "x".repeat(TERMINAL_LINE_MAX_CHARS - 10);
+    const tooLong = { code: "limit_reached", error: expect.stringContaining("Press Ctrl-C") };
+    await shell.input({ text: long });
+    expect(await shell.input({ text: "0123456789a" })).toMatchObject(tooLong);
+    await shell.input({ keys: ["Ctrl-C"] });
+    await shell.type("echo 'text\n");
+    expect(await shell.input({ text: `${long}\n` })).toMatchObject(tooLong);
+    await shell.input({ keys: ["Ctrl-C"] });
+    expect(await shell.type("echo fine\n")).toContain("\nfine");
   });
 });

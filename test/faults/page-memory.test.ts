@@ -92,6 +92,7 @@ async function memoryOf(server: ChildProcess, page: Page): Promise<Memory> {
   const printed = once(stderr ?? server, "data");
   server.kill("SIGUSR2");
   const [, heap = ""] = /heap (\d+)/.exec(String((await printed)[0])) ?? [];
+  expect(Number(heap), "the server printed no heap size").toBeGreaterThan(0);
   const session = await page.context().newCDPSession(page);
   await session.send("HeapProfiler.collectGarbage");
   const { usedSize } = await session.send("Runtime.getHeapUsage");

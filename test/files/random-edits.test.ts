@@ -5,18 +5,10 @@ import { applyEdits } from "../../src/files/edit-text.ts";
 import { decodeFile, encodeText } from "../../src/files/text-file.ts";
 import { useFileTools } from "../fixtures/file-tools.ts";
 import { isLong } from "../fixtures/long.ts";
+import { randomFrom } from "../fixtures/random-scripts.ts";
 
 const { kit, path } = useFileTools();
 const ON_DISK = isLong ? 2_000 : 40;
-
-/** A small generator, so that a failure can be repeated. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 const WORDS = ["alpha", "beta", "Ünïcode", "漢字", "🎉", "x", "\t", "", "a  b", "$& $1", "\\n"];
 const ENDINGS = { lf: ["\n"], crlf: ["\r\n"], mixed: ["\n", "\r\n", "\r"] } as const;

@@ -9,13 +9,13 @@ export const REMOTE_LINGER_MS = 600_000;
 /** First and longest pause between two attempts to restore a lost link. */
 export const REMOTE_RETRY_MIN_MS = 50;
 export const REMOTE_RETRY_MAX_MS = 5_000;
-/** Time for which a restored link must hold before the next attempt comes at once again. */
+/** Time for which a restored link must hold before the first retry after the next loss comes without a pause. */
 export const REMOTE_STEADY_MS = 1_000;
 /** Time for a link to print the greeting, and then again for the daemon to answer the client's hello. */
 export const REMOTE_CONNECT_MAX_MS = 60_000;
 /** Time for the client's hello after the greeting. */
 export const REMOTE_HELLO_MAX_MS = 30_000;
-/** Links in a row that end because the remote end broke the protocol. After them the remote end counts as lost. */
+/** Consecutive links that end because the remote end broke the protocol. After these, it counts as lost. */
 export const REMOTE_VIOLATIONS_MAX_COUNT = 5;
 /** Time for the answer to a cancelled request. Longer than it takes to notice and restore a silent link. */
 export const REMOTE_CANCEL_MAX_MS = 120_000;
@@ -25,19 +25,24 @@ export const REMOTE_END_MAX_MS = 10_000;
 export const REMOTE_LINK_END_MS = 1_000;
 /** Size of one frame. */
 export const REMOTE_FRAME_MAX_BYTES = 64 * 1024 * 1024;
-/** Pieces of an unfinished frame that are kept apart. */
+/** Pieces of an unfinished frame that are kept before they are joined. */
 export const REMOTE_FRAME_PARTS_MAX_COUNT = 4_096;
-/** Received frames and bytes after which an acknowledgement is sent at once, and the longest delay of one. */
+/** Received frames and bytes after which an acknowledgement is sent at once, and its longest delay. */
 export const REMOTE_ACK_FRAMES_COUNT = 16;
 export const REMOTE_ACK_BYTES = 512 * 1024;
 export const REMOTE_ACK_AFTER_MS = 100;
-/** Bytes that a stream may have on the way before its writer waits. */
+/** Bytes that a stream may have in flight before its writer waits. */
 export const REMOTE_UNACKED_MAX_BYTES = 4 * 1024 * 1024;
 /** Bytes that wait at one end for the peer's acknowledgement. More are refused, so that a peer cannot fill the memory. */
 export const REMOTE_BACKLOG_MAX_BYTES = 128 * 1024 * 1024;
-/** Output of a command line that waits for the reader of stdout at the client. */
+/** Output of a command line that the reader of the client's stdout has not read yet. */
 export const REMOTE_UNWRITTEN_MAX_BYTES = 4 * 1024 * 1024;
-/** Output before the greeting that is kept for error messages, per stream, and that is read at all. */
+/**
+ * Unwritten output, of both streams together, after which the client leaves the remote end. Well above what a remote end
+ * sends that waits for the client.
+ */
+export const REMOTE_FLOOD_MAX_BYTES = 16 * 1024 * 1024;
+/** Output before the greeting, per stream: the part kept for error messages, and the most that is read. */
 export const REMOTE_NOISE_MAX_CHARS = 16 * 1024;
 export const REMOTE_BEFORE_GREETING_MAX_BYTES = 16 * 1024 * 1024;
 /** Size of one piece of output, before base64. */
@@ -52,7 +57,7 @@ export const REMOTE_KEYS_MAX_BYTES = 64 * 1024 * 1024;
 export const REMOTE_FORGOTTEN_KEYS_MAX_COUNT = 100_000;
 /** Shells that a client lists, besides those that run. */
 export const REMOTE_LISTED_SHELLS_MAX_COUNT = 1_000;
-/** Runs whose output the daemon still knows by key. */
+/** Runs whose output the daemon still finds by key. */
 export const REMOTE_RUNS_MAX_COUNT = 1_000;
 /** Time without a client after which the daemon exits. */
 export const REMOTE_IDLE_EXIT_MS = 10_000;
@@ -70,13 +75,13 @@ export const REMOTE_SPACE_SPARE_BYTES = 16 * 1024 * 1024;
 export const REMOTE_NAME_MAX_CHARS = 255;
 /** Deadline of a leased sandbox. */
 export const FLEET_DEADLINE_SECONDS = 21_600;
-/** Sandboxes of a fleet that nacre prepares at the same time. The others wait, and their time has not begun. */
+/** Sandboxes of a fleet that nacre connects to at the same time. While the others wait, their deadlines already run. */
 export const FLEET_CONNECTS_MAX_COUNT = 4;
-/** The CPU request of a pod whose template states none: without one, a busy node gives the pod next to no time. */
+/** The CPU request of a pod whose template states none: without one, the pod gets almost no CPU time on a busy node. */
 export const FLEET_CPU_REQUEST_MILLICORES_COUNT = 100;
-/** Time in which an engine lists a sandbox as ended whose deadline has passed. */
+/** Time for an engine to list a sandbox as ended after its deadline. */
 export const FLEET_END_MAX_MS = 5_000;
-/** Time for a sandbox to become ready, and the first and longest interval of questions about it. */
+/** Time for a sandbox to become ready, and the first and the longest poll interval. */
 export const FLEET_READY_MAX_MS = 120_000;
 export const FLEET_POLL_MS = 200;
 export const FLEET_POLL_MAX_MS = 2_000;

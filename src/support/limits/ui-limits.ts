@@ -4,13 +4,13 @@
 export const UI_PORT_COUNT = 7411;
 /** Time for which a restarted server on the same port accepts the earlier token. */
 export const UI_TOKEN_KEPT_MS = 12 * 60 * 60_000;
-/** Interval between two looks at the shells and the approvals, while a page is connected. */
+/** Poll interval for the shells and the approvals while a page is connected. */
 export const UI_POLL_MS = 500;
-/** Interval between two looks at the processes of the shells: CPU time, memory, ports. */
+/** Poll interval for the processes of the shells: CPU time, memory, ports. */
 export const UI_PROCESSES_POLL_MS = 2_000;
 /** Interval between two comments on a quiet stream, so that a page notices a dead connection. */
 export const UI_HEARTBEAT_MS = 5_000;
-/** Time without output after which a running shell needs a look. */
+/** Time without output after which a running shell needs attention. */
 export const UI_SILENT_MS = 2 * 60_000;
 /** Ended shells that the page lists. */
 export const UI_ENDED_MAX_COUNT = 200;
@@ -26,7 +26,9 @@ export const UI_BACKLOG_BYTES = 128 * 1024;
 /** Interval between two pieces of output, and the size of one piece. What does not fit is skipped, and the page says so. */
 export const UI_OUTPUT_INTERVAL_MS = 150;
 export const UI_OUTPUT_MAX_CHARS = 64 * 1024;
-/** Interval between two looks at the screen of a terminal that a page shows. */
+/** Output held back while it ends inside a private key. Also the longest piece of output from a remote machine. */
+export const UI_HELD_MAX_CHARS = 4 * UI_OUTPUT_MAX_CHARS;
+/** Poll interval for the screen of a terminal that a page shows. */
 export const UI_SCREEN_INTERVAL_MS = 100;
 /** Unsent bytes of a stream to a page that does not read. Beyond this, the connection is closed. */
 export const UI_UNSENT_MAX_BYTES = 4 * 1024 * 1024;
@@ -40,6 +42,8 @@ export const UI_SEARCH_LINES_COUNT = 500;
 export const UI_TOKEN_BYTES = 24;
 /** Rows of one remote machine. That machine may be hostile. */
 export const UI_REMOTE_ROWS_MAX_COUNT = 1_000;
+/** Ids of rows beyond that limit that are kept, to count them. */
+export const UI_REMOTE_HIDDEN_MAX_COUNT = 10_000;
 /** Lines, processes and ports in one answer of a remote machine. */
 export const UI_REMOTE_LIST_MAX_COUNT = 2_000;
 /** Pause between two attempts to reach a remote machine: it doubles from the first to the longest. */
@@ -48,5 +52,5 @@ export const UI_REMOTE_RETRY_MAX_MS = 30_000;
 /** Heartbeats of the connection to a remote machine, and the silence after which it counts as lost. */
 export const UI_REMOTE_PING_MS = 3_000;
 export const UI_REMOTE_SILENT_MAX_MS = 10_000;
-/** How long a remote machine keeps the connection of a page that it does not hear from. */
+/** How long a remote machine keeps the connection of a silent page. */
 export const UI_REMOTE_LINGER_MS = 2_000;

@@ -1,0 +1,60 @@
+// Which processes of a sandboxed shell only keep the sandbox. Beside the state root of another running nacre, bash stays
+// and runs bwrap as its child (sandbox/start-script.ts), so the first process inside is its grandchild.
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { keepsSandbox } from "../../src/engine/started-shell.ts";
+import type { ShellProcess } from "../../src/shell/shell-process.ts";
+import { stopTogether } from "../../src/shell/stop-together.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
+import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
+
+const world = useSandboxWorld();
+const manager = world.manager({ sandbox: "workspace-write" });
+/** One process, which waits for input. */
+const WAITS = "rm -f pipe; mkfifo pipe; echo ready; read -r <>pipe";
+
+const ITS_BASH = expect.stringMatching(/^\S*bash \S+\/cmd$/);
+
+/** Starts the command and waits until it prints "ready". `beside`: another nacre runs on this machine. */
+async function running(beside: boolean): Promise<ShellProcess> {
+  if (beside) {
+    const other = new ShellManager({ stateRoot: join(world.outside, "other") });
+    onTestFinished(() => other.dispose());
+    await other.warmUp();
+  }
+  const shell = await manager.createShell({ command: WAITS, workingDir: world.workspace });
+  onTestFinished(async () => void (await shell.kill({ graceMs: 0 })));
+  await shell.waitFor("ready", 20_000);
+  return shell;
+}
+
+async function processesOf({ started }: ShellProcess) {
+  return (await manager.engine.processesOf([started])).get(started) ?? [];
+}
+
+describeSandboxed("the processes that keep the sandbox", () => {
+  test.each([false, true])("are not those of the command (beside another nacre: %s)", async (beside) => {
+    const shell = await running(beside);
+    const others = (await processesOf(shell)).filter(({ pid }) => !keepsSandbox(pid, shell.started));
+    expect(others.map(({ command }) => command)).toEqual([ITS_BASH]);
+  });
+
+  test("are bwrap, its first process and the bash that runs bwrap, beside another nacre", async () => {
+    const shell = await running(true);
+    const keepers = (await processesOf(shell)).filter(({ pid }) => keepsSandbox(pid, shell.started));
+    expect(keepers).toHaveLength(3);
+  });
+
+  test("get no TERM, and a kill does not list them, beside another nacre", async () => {
+    const shell = await running(true);
+    const { signalled, survivors } = await shell.kill({ graceMs: 20_000 });
+    expect(signalled.map(({ command }) => command)).toEqual([ITS_BASH]);
+    expect(survivors).toEqual([]);
+  });
+
+  test("are not stopped by an interrupt, beside another nacre", async () => {
+    const shell = await running(true);
+    const { stopped } = await stopTogether(manager.engine, shell.started);
+    expect(stopped.map(({ process }) => process.command)).toEqual([ITS_BASH]);
+  });
+});

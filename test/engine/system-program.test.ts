@@ -1,0 +1,22 @@
+// Programs of the system that nacre runs to their end.
+import { expect, test } from "vitest";
+import { runPipeline, runSystemProgram } from "../../src/engine/system-program.ts";
+
+test("returns the exit code and the output", async () => {
+  const { code, stdout, stderr } = await runSystemProgram(["sh", "-c", "cat; echo why >&2; exit 3"], {
+    input: Buffer.from("text"),
+  });
+  expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 3, stdout: "text", stderr: "why" });
+});
+
+test("rejects with the error of the reader of the output, and ends every program", async () => {
+  const failure = new RangeError("too much");
+  let calls = 0;
+  const onStdout = () => {
+    calls++;
+    throw failure;
+  };
+  // Neither program ends by itself while its output is read.
+  await expect(runPipeline([["yes"], ["cat"]], { onStdout })).rejects.toBe(failure);
+  expect(calls).toBe(1);
+});
