@@ -61,7 +61,7 @@ export class AuditLog {
     const record = { writer: this.#writer, seq: this.#seq, prev: this.#prev, event: asJson(event) };
     const hash = hashOf(record);
     try {
-      this.#append(`${oneLine(JSON.stringify({ ...record, hash }))}\n`);
+      this.#append(`${lineOf({ ...record, hash })}\n`);
     } catch (error) {
       this.#warn(error);
       return;
@@ -112,8 +112,12 @@ function asJson(event: AuditedEvent): unknown {
   }
 }
 
-/** Escapes U+2028 and U+2029. JSON allows them in strings, but node:readline would split the record at them. */
-function oneLine(json: string): string {
+/**
+ * The line of a record. Escapes U+2028 and U+2029: JSON allows them in strings, but node:readline would split the record
+ * at them.
+ */
+export function lineOf({ writer, seq, prev, event, hash }: AuditRecord): string {
+  const json = JSON.stringify({ writer, seq, prev, event, hash });
   return json.replace(/[\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`);
 }
 

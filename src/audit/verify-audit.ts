@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { attempt } from "../support/attempt.ts";
 import { fsPath } from "../support/path-text.ts";
-import { type AuditRecord, hashIn, hashOf } from "./audit-log.ts";
+import { type AuditRecord, hashIn, hashOf, lineOf } from "./audit-log.ts";
 
 export type AuditCheck =
   | { readonly ok: true; readonly records: number; readonly lastHash: string }
@@ -23,7 +23,11 @@ export async function verifyAudit(path: string): Promise<AuditCheck> {
     line++;
     const record = recordIn(text);
     if (!record) return { ok: false, line, problem: "it is not a complete audit record" };
-    const problem = problemOf(record, chains.get(record.writer), seen);
+    // A repeated key or a further field would show a reader another event than the one that the hash covers.
+    const problem =
+      text === lineOf(record)
+        ? problemOf(record, chains.get(record.writer), seen)
+        : "it contains text that nacre did not write";
     if (problem) return { ok: false, line, problem };
     chains.set(record.writer, { seq: record.seq, hash: record.hash });
     lastHash = hashIn(text);

@@ -20,7 +20,7 @@ const event = (args: unknown): NacreEvent => ({ type: "call", at: 1, tool: "Bash
 
 function write(...args: unknown[]): AuditLog {
   const log = new AuditLog(file);
-  for (const one of args) log.write(event(one));
+  for (const value of args) log.write(event(value));
   log.close();
   return log;
 }
@@ -29,13 +29,13 @@ const lines = () => readFileSync(file, "utf8").trimEnd().split("\n");
 const put = (all: readonly string[]) => writeFileSync(file, all.map((line) => `${line}\n`).join(""));
 
 describe("an audit log", () => {
-  test("holds every event in order, one line each, and verifies", async () => {
+  test("contains every event in order, one per line, and is valid", async () => {
     write("a", "b", "c");
     expect(lines().map((line) => JSON.parse(line).event.arguments)).toEqual(["a", "b", "c"]);
     expect(await verifyAudit(file)).toMatchObject({ ok: true, records: 3 });
   });
 
-  test("is continued by the next process, and mixed with that of another", async () => {
+  test("is valid if several processes append to it, even at the same time", async () => {
     write("a", "b");
     const [one, two] = [new AuditLog(file), new AuditLog(file)];
     one.write(event("c"));
@@ -46,7 +46,7 @@ describe("an audit log", () => {
     two.close();
   });
 
-  test("two that begin at once in an empty file are both whole", async () => {
+  test("is valid if two processes begin to write to an empty file at the same time", async () => {
     const [one, two] = [new AuditLog(file), new AuditLog(file)];
     one.write(event("a"));
     two.write(event("b"));
@@ -60,7 +60,18 @@ describe("an audit log", () => {
     ["a removed record", 2, (all: string[]) => all.filter((line) => !line.includes('"b"'))],
     ["swapped records", 1, ([a = "", b = "", ...rest]: string[]) => [b, a, ...rest]],
     ["a repeated record", 2, ([a = "", ...rest]: string[]) => [a, a, ...rest]],
-    ["a line of somebody else", 2, ([a = "", ...rest]: string[]) => [a, "{}", ...rest]],
+    ["a line of another program", 2, ([a = "", ...rest]: string[]) => [a, "{}", ...rest]],
+    [
+      "a repeated key",
+      2,
+      (all: string[]) => all.map((line) => line.replace(/"event":(?=.*"b")/, '"event":{},$&')),
+    ],
+    [
+      "an added field",
+      2,
+      (all: string[]) => all.map((line) => line.replace(/(?="hash")(?=.*)(?<="b".*)/, '"note":"x",')),
+    ],
+    ["added spaces", 2, (all: string[]) => all.map((line) => line.replace(/:(?="b")/, ": "))],
     ["a missing beginning", 1, (all: string[]) => all.slice(1)],
   ])("names the first broken record: %s", async (_what, line, spoil) => {
     write("a", "b", "c");
@@ -68,14 +79,14 @@ describe("an audit log", () => {
     expect(await verifyAudit(file)).toMatchObject({ ok: false, line });
   });
 
-  test("a beginning that another process went on from is missed", async () => {
+  test("is reported as broken if its beginning is removed, even if another process continued it", async () => {
     write("a", "b");
     write("c");
     put(lines().slice(2));
     expect(await verifyAudit(file)).toMatchObject({ ok: false, line: 1 });
   });
 
-  test("a line that a crash has cut short is named, and spoils none after it", async () => {
+  test("names a line that a crash truncated, and keeps the lines after it intact", async () => {
     write("a");
     appendFileSync(file, '{"writer":"x","se');
     write("b");
@@ -87,7 +98,7 @@ describe("an audit log", () => {
     expect(JSON.parse(lines()[2] ?? "").event.arguments).toBe("b");
   });
 
-  test("an event that JSON cannot represent is recorded as unwritable, and nothing is thrown", async () => {
+  test("records an event that JSON cannot represent as unwritable, and does not throw", async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     write(cyclic, 1n, "after");
@@ -96,13 +107,13 @@ describe("an audit log", () => {
     expect(await verifyAudit(file)).toMatchObject({ ok: true, records: 3 });
   });
 
-  test("a long record is found again by the next process", async () => {
+  test("is valid if a process continues it after a long record", async () => {
     write("x".repeat(300_000));
     write("b");
     expect(await verifyAudit(file)).toMatchObject({ ok: true, records: 2 });
   });
 
-  test("any text survives: separators, quotes, half surrogates", async () => {
+  test("stores any text: separators, quotes, lone surrogates", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit: "binary" })), async (texts) => {
         rmSync(file, { force: true });
@@ -113,7 +124,7 @@ describe("an audit log", () => {
     );
   });
 
-  test("a file that cannot be opened is an error that names it", () => {
+  test("that cannot be opened is an error that names the file", () => {
     expect(() => new AuditLog(join(dir, "missing", "audit.jsonl"))).toThrow(
       /The audit log .*missing\/audit\.jsonl cannot be opened: ENOENT/,
     );

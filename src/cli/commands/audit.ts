@@ -26,8 +26,12 @@ export async function verifyLog(
   }
   if (json) printJson(io, { file: wirePath(file), ...check });
   else if (check.ok) {
-    const last = check.records === 0 ? "" : `; the last hash is ${check.lastHash}`;
-    io.stdout.write(`${shownPath(file)} is intact: ${counted(check.records, "record")}${last}\n`);
+    const { records, lastHash } = check;
+    io.stdout.write(
+      records === 0
+        ? `${shownPath(file)} has no records. If nacre has written to it, they were removed.\n`
+        : `${shownPath(file)} is intact: ${counted(records, "record")}; the last hash is ${lastHash}\n`,
+    );
   } else io.stdout.write(`${shownPath(file)} is broken at line ${check.line}: ${check.problem}\n`);
   return check.ok ? EXIT.ok : EXIT.failed;
 }
