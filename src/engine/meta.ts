@@ -1,6 +1,8 @@
 // The request that a shell was started with. The host writes it before the start, and every program that finds the
 // shell reads it. The command text is in a separate file.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { uptime } from "node:os";
+import { wallMs } from "../support/clock.ts";
 import { defined } from "../support/defined.ts";
 import {
   SHELL_LABEL_MAX_CHARS,
@@ -8,6 +10,7 @@ import {
   TERMINAL_SIDE_MIN_COUNT,
 } from "../support/limits.ts";
 import { type Confinement, NETWORK_ACCESS, SANDBOX_PROFILES } from "./confinement.ts";
+import { thisProcess } from "./process-table.ts";
 import { NEW_SUFFIX } from "./state-dir.ts";
 
 export interface TerminalSize {
@@ -25,14 +28,17 @@ export interface ShellLabel {
   readonly agent?: string;
 }
 
+export const SHELL_ROLES = ["session", "worker"] as const;
+export type ShellRole = (typeof SHELL_ROLES)[number];
+
 export interface ShellMeta extends ShellLabel {
   readonly version: 1;
   readonly id: string;
   readonly workingDir: string;
   readonly scope: string;
   readonly session: string | null;
-  /** Whether it is the bash of a session and not a command. */
-  readonly isSessionBash?: true;
+  /** Set if it is not a command: the bash of a session, or a worker of the file tools. */
+  readonly role?: ShellRole;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** Time since boot at the start: durations must not depend on the wall clock. */
@@ -52,6 +58,24 @@ export interface ShellMeta extends ShellLabel {
   readonly output?: Readonly<
     Record<"stdout" | "stderr", { readonly file: string; readonly from: number; readonly to?: number }>
   >;
+}
+
+/** The meta of a shell that nacre starts for its own use and that ends with this host. */
+export function ownMeta(
+  parts: Pick<ShellMeta, "id" | "workingDir" | "scope" | "session" | "capBytes"> & {
+    readonly role: ShellRole;
+  },
+): ShellMeta {
+  return {
+    ...parts,
+    version: 1,
+    createdAt: wallMs(),
+    startedUptimeMs: Math.round(uptime() * 1000),
+    deadlineMs: null,
+    durable: false,
+    host: thisProcess(),
+    streams: "split",
+  };
 }
 
 /** Only the label fields of the options. Cuts description and agent to SHELL_LABEL_MAX_CHARS. */
@@ -101,7 +125,7 @@ function isMeta(value: unknown): value is ShellMeta {
     [meta.name, meta.description, meta.agent].every(
       (text) => text === undefined || typeof text === "string",
     ) &&
-    (meta.isSessionBash === undefined || meta.isSessionBash === true) &&
+    (meta.role === undefined || SHELL_ROLES.some((role) => role === meta.role)) &&
     Number.isFinite(meta.createdAt) &&
     Number.isFinite(meta.startedUptimeMs) &&
     (meta.deadlineMs === null || Number.isFinite(meta.deadlineMs)) &&

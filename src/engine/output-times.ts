@@ -28,7 +28,7 @@ export class OutputMarks {
   sample(started: StartedShell): void {
     const { attached, meta, files } = started;
     // The keeper marks the shells of a dead host. The output of a session belongs to many commands.
-    if (attached || meta.isSessionBash) return;
+    if (attached || meta.role) return;
     const streams = this.#streams.get(started) ?? new Map<string, StreamMarks>();
     this.#streams.set(started, streams);
     const marks = [files.stdout, files.stderr].map((path) => markOf(path, streams, meta.createdAt));

@@ -2,15 +2,12 @@
 // process. Sends the saved state to the new bash right away. Commands can be sent before bash has restored that state.
 // Owns the session's sandbox, the number of bashes so far, and the set of bashes that may still report.
 import { accessSync, constants } from "node:fs";
-import { uptime } from "node:os";
 import { join } from "node:path";
 import type { Cause, ExitRecord } from "../engine/end-record.ts";
-import type { ShellMeta } from "../engine/meta.ts";
-import { thisProcess } from "../engine/process-table.ts";
+import { ownMeta, type ShellMeta } from "../engine/meta.ts";
 import { SESSION_NAMES } from "../engine/state-dir.ts";
 import { REPORTS_INSIDE } from "../shell/confiner.ts";
 import { endShells } from "../shell/kill.ts";
-import { wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { PROFILE_MAX_MS } from "../support/limits.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
@@ -23,7 +20,7 @@ import { SessionBash } from "./session-bash.ts";
 import type { SessionDirectory } from "./session-directory.ts";
 import type { SessionDeps, SessionOptions } from "./session-options.ts";
 import { type ReportListener, ReportReader } from "./session-reports.ts";
-import { putAsideOf, restoreScript } from "./session-restore.ts";
+import { restoreScript, suspendedSettingsOf } from "./session-restore.ts";
 import { type BashProcess, SessionSandbox } from "./session-sandbox.ts";
 import { readEnvironmentList, writeScript } from "./state-files.ts";
 
@@ -71,7 +68,7 @@ export class BashStarter {
     this.#deps.watch(bash.shell);
     const restoreFrom = await this.#writeRestoreScript(bash, saved);
     const profileEnvPath = join(bash.scratch, SESSION_NAMES.profileEnvironment);
-    const { disabled } = bash.state.putAside;
+    const { disabled } = bash.state.suspendedSettings;
     const file = bash.state.saves.nextFile;
     bash.state.saves.add(number, file);
     const message = { restoreFrom, profile, profileEnvPath, number, file, disabled };
@@ -133,7 +130,7 @@ export class BashStarter {
         capBytes,
         sandbox,
         inheritedPrefix: saved.prefix,
-        putAside: putAsideOf(saved.state, nonce),
+        suspendedSettings: suspendedSettingsOf(saved.state, nonce),
         inherited: saved.state === undefined ? undefined : { state: saved.state, number: start.number },
         profile: start.profile,
         onEnd: (ended) => this.#forget(ended),
@@ -195,10 +192,10 @@ export class BashStarter {
     const { env, dropped } = this.#deps.sanitize(found);
     const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => found[name] !== value));
     const unset = dropped.map(({ name }) => name).filter((name) => name in found);
-    const { putAside } = bash.state;
+    const { suspendedSettings } = bash.state;
     const file = bash.state.saves.nextFile;
     bash.state.saves.add(number, file);
-    bash.send(adjustMessage(bash.options.harness, { set, unset, number, file, putAside }));
+    bash.send(adjustMessage(bash.options.harness, { set, unset, number, file, suspendedSettings }));
   }
 
   async #openSandbox(directory: SessionDirectory): Promise<SessionSandbox> {
@@ -229,21 +226,8 @@ export class BashStarter {
   }
 
   #meta(id: string, workingDir: string): ShellMeta {
-    return {
-      version: 1,
-      id,
-      workingDir,
-      scope: this.#options.scope ?? "default",
-      session: this.#options.id,
-      isSessionBash: true,
-      createdAt: wallMs(),
-      startedUptimeMs: Math.round(uptime() * 1000),
-      deadlineMs: null,
-      durable: false,
-      host: thisProcess(),
-      streams: "split",
-      capBytes: this.#deps.capBytes,
-    };
+    const { id: session, scope = "default" } = this.#options;
+    return ownMeta({ id, role: "session", workingDir, scope, session, capBytes: this.#deps.capBytes });
   }
 
   #forget(bash: SessionBash): void {

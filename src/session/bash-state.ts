@@ -12,7 +12,7 @@ import {
   HARNESS_BUILTINS,
   type HarnessContext,
   HIGH_FDS_MIN_LIMIT,
-  type PutAside,
+  type SuspendedSettings,
 } from "./session-harness.ts";
 import type { Report } from "./session-reports.ts";
 import { differences } from "./session-restore.ts";
@@ -47,7 +47,7 @@ export interface BashStateOptions {
   readonly inheritedPrefix: string;
   /** The state that this bash starts with. The previous bash saved it. */
   readonly inherited: WholeState | undefined;
-  readonly putAside: PutAside;
+  readonly suspendedSettings: SuspendedSettings;
   /** The profile that this bash sources at its start. */
   readonly profile: string | undefined;
 }
@@ -60,7 +60,7 @@ export class BashState {
   #isBroken = false;
   /** undefined after a command that may have changed the limit on open files. */
   #reachesHighFds: boolean | undefined;
-  #putAside: PutAside;
+  #suspendedSettings: SuspendedSettings;
   #inherited: WholeState | undefined;
   #plan: CommandPlan | undefined;
   #sentMs = 0;
@@ -75,14 +75,14 @@ export class BashState {
   /** `dir`: where bash saves its state. */
   constructor(dir: string, options: BashStateOptions) {
     this.#options = options;
-    this.#putAside = options.putAside;
+    this.#suspendedSettings = options.suspendedSettings;
     this.#inherited = options.inherited;
     this.saves = new SavedStates(dir, options.harness.nonce, options.inherited);
   }
 
   /** The settings that the harness suspends between commands, as the last command left them. */
-  get putAside(): PutAside {
-    return this.#putAside;
+  get suspendedSettings(): SuspendedSettings {
+    return this.#suspendedSettings;
   }
 
   /** Whether bash has lost builtins that the harness needs. */
@@ -108,30 +108,35 @@ export class BashState {
 
   /** Builds the message that saves the state after this command, while the command runs. */
   prepareSave(plan: CommandPlan): void {
-    const { number, putAside, env, command, meaningChange } = plan;
+    const { number, suspendedSettings, env, command, meaningChange } = plan;
     this.#plan = plan;
     if (meaningChange === "everything" || command.includes("limit")) this.#reachesHighFds = undefined;
     this.#sentMs = monotonicMs();
-    this.#save = { number, putAside, file: this.saves.nextFile };
+    this.#save = { number, suspendedSettings, file: this.saves.nextFile };
     this.#message = saveMessage(this.#options.harness, env, this.#save);
   }
 
-  /** The message that saves the state after the last command; only the first call returns it. `mayFork`: allows a saver. */
+  /** The message that saves the state after the last command; only the first call returns it. `mayFork`: whether bash may fork a saver. */
   takeSave(mayFork: boolean): string | undefined {
     const [plan, save] = [this.#plan, this.#save];
     if (!this.#isUnsaved || !plan || !save) return undefined;
     this.#isUnsaved = false;
-    const forkWithout = mayFork ? this.#heldByBash() : undefined;
-    this.saves.add(save.number, save.file, forkWithout !== undefined);
+    const saverMustClose = mayFork ? this.#heldByBash() : undefined;
+    this.saves.add(save.number, save.file, saverMustClose !== undefined);
     // The command may have changed the suspended settings.
-    if (!forkWithout && isDeepStrictEqual(save.putAside, this.#putAside)) return this.#message;
-    const current = { ...save, putAside: this.#putAside, ...(forkWithout ? { forkWithout } : {}) };
+    if (!saverMustClose && isDeepStrictEqual(save.suspendedSettings, this.#suspendedSettings))
+      return this.#message;
+    const current = {
+      ...save,
+      suspendedSettings: this.#suspendedSettings,
+      ...(saverMustClose ? { saverMustClose } : {}),
+    };
     return saveMessage(this.#options.harness, plan.env, current);
   }
 
   /** Call this when bash is ready. Its profile may have turned alias expansion on or off. */
   started(expandsAliases: boolean): void {
-    if (this.#options.profile !== undefined) this.#leave(expandsAliases, undefined);
+    if (this.#options.profile !== undefined) this.#setSuspended(expandsAliases, undefined);
   }
 
   /** Call this when a command has ended. `isAwaited`: whether a caller waits for this command. */
@@ -142,7 +147,7 @@ export class BashState {
     // The harness itself may have failed because there were no descriptors left.
     if (report.code !== 0) this.#reachesHighFds = undefined;
     this.#trapsChildren = report.trapsChildren;
-    this.#leave(report.expandsAliases, report.disabled);
+    this.#setSuspended(report.expandsAliases, report.disabled);
     if (!isAwaited) return;
     this.#isUnsaved = !report.isBroken;
     const ranMs = monotonicMs() - this.#sentMs;
@@ -150,7 +155,7 @@ export class BashState {
   }
 
   /** What the next bash takes over: the state after command `number`, or the newest one before it. */
-  leave(number: number): SavedState {
+  stateForNextBash(number: number): SavedState {
     const newest = this.saves.newest(number);
     const commands = newest ? number - newest.number : 0;
     // A bash that died between two commands may not have saved the last state; the note on its death says so.
@@ -198,8 +203,8 @@ export class BashState {
     return descriptors.length === 0 ? undefined : descriptors.filter((fd) => fd > 2);
   }
 
-  #leave(expandsAliases: boolean, disabled = this.#putAside.disabled): void {
-    this.#putAside = {
+  #setSuspended(expandsAliases: boolean, disabled = this.#suspendedSettings.disabled): void {
+    this.#suspendedSettings = {
       expandsAliases,
       disabled: disabled.filter((name) => HARNESS_BUILTINS.includes(name)),
     };

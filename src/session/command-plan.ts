@@ -44,20 +44,20 @@ function planWith(
   changeTo: string | undefined,
   outputs: NewOutputs | undefined,
 ): CommandPlan {
-  const { putAside, prefix, reachesHighFds } = bash.state;
+  const { suspendedSettings, prefix, reachesHighFds } = bash.state;
   const { meaning, lastCode } = lineage;
   return {
     number,
     command,
     lastCode,
     prefix,
-    putAside,
+    suspendedSettings,
     changeTo,
     env: options.env ?? {},
     outputs,
     hasHighFds: reachesHighFds && !meaning?.facts.functions.includes("exec"),
     // If builtins are disabled, the harness has to enable them again after the command.
-    meaningChange: putAside.disabled.length > 0 ? "everything" : meaningChange(command, meaning),
+    meaningChange: suspendedSettings.disabled.length > 0 ? "everything" : meaningChange(command, meaning),
   };
 }
 

@@ -66,7 +66,7 @@ export function outputPlace(
 
 /** The meta of the command, which replaces that of its bash. */
 function commandMeta({ bash, label, files, from, to, deadline }: DetachedBash): ShellMeta {
-  const { isSessionBash: _, ...meta } = bash.started.meta;
+  const { role: _, ...meta } = bash.started.meta;
   const output = {
     stdout: { file: basename(files.stdout), from: from.stdout, ...(to && { to: to.stdout }) },
     stderr: { file: basename(files.stderr), from: from.stderr, ...(to && { to: to.stderr }) },

@@ -9,7 +9,7 @@ import {
   exportScript,
   framed,
   type HarnessContext,
-  type PutAside,
+  type SuspendedSettings,
 } from "./session-harness.ts";
 import { stateFile } from "./state-files.ts";
 import { markOf, type StatePart } from "./state-pieces.ts";
@@ -78,7 +78,7 @@ export function startMessage(context: HarnessContext, message: StartMessage): st
   const harness = [
     `{ ${restore}${source}`,
     `\\builtin printf 'b\\000${context.token}\\000%s\\000\\n' ${EXPANDS_ALIASES} ${context.toReport};`,
-    saveScript(context, { number, file, putAside: { expandsAliases: false, disabled } }),
+    saveScript(context, { number, file, suspendedSettings: { expandsAliases: false, disabled } }),
     "\\builtin shopt -u expand_aliases;} >/dev/null 2>&1 </dev/null\n",
   ];
   return framed(context.variable, harness.join(""));
@@ -109,7 +109,7 @@ export function adjustMessage(
     readonly number: number;
     /** The index of the state file. */
     readonly file: number;
-    readonly putAside: PutAside;
+    readonly suspendedSettings: SuspendedSettings;
   },
 ): string {
   const unset = adjust.unset.length > 0 ? `\\builtin unset -v ${adjust.unset.join(" ")};` : "";

@@ -217,7 +217,7 @@ export class SavedStates {
   }
 }
 
-/** The time between two values of EPOCHREALTIME, whose decimal sign depends on the locale; undefined if unset. */
+/** The time between two values of EPOCHREALTIME, whose decimal point depends on the locale; undefined if unset. */
 export function elapsedMs(start: string, end: string): number | undefined {
   const [from, to] = [start, end].map((text) => Number.parseInt(text.replace(/\D/, ""), 10) / 1000);
   const ms = (to ?? Number.NaN) - (from ?? Number.NaN);

@@ -21,7 +21,7 @@ export const HARNESS_BUILTINS: readonly string[] = (
 ).split(" ");
 
 /** The settings that the harness suspends between commands, as the last command left them. */
-export interface PutAside {
+export interface SuspendedSettings {
   readonly expandsAliases: boolean;
   /** Some of HARNESS_BUILTINS. */
   readonly disabled: readonly string[];
@@ -60,7 +60,7 @@ export interface CommandPlan {
   readonly lastCode: number;
   /** The text before the command: it sets the options and traps that are off between commands. */
   readonly prefix: string;
-  readonly putAside: PutAside;
+  readonly suspendedSettings: SuspendedSettings;
   /** A directory to change to first. */
   readonly changeTo: string | undefined;
   /** Variables for this command only. */
@@ -85,7 +85,7 @@ export interface NewOutputs {
  * `$?`. Before `&&`, a failure triggers neither `set -e` nor a trap on ERR, and the trace of `set -x` goes to
  * /dev/null. If the command has traps, this uses a subshell, where traps on DEBUG and RETURN do not run.
  */
-function codeScript({ lastCode, prefix, putAside: { disabled } }: CommandPlan): string {
+function codeScript({ lastCode, prefix, suspendedSettings: { disabled } }: CommandPlan): string {
   if (lastCode === 0) return "";
   const needsSubshell = prefix.includes("trap ") || disabled.length > 0;
   if (prefix === "" && !needsSubshell) return `\\builtin . /dev/fd/0 <<<'return ${lastCode}' &&:;`;
@@ -96,7 +96,7 @@ function codeScript({ lastCode, prefix, putAside: { disabled } }: CommandPlan): 
 }
 
 /** Restores the suspended settings. bash reads a whole line before running it, so no alias affects this line. */
-function bringBack({ expandsAliases, disabled }: PutAside): string {
+function bringBack({ expandsAliases, disabled }: SuspendedSettings): string {
   const aliases = expandsAliases ? "\\builtin shopt -s expand_aliases;" : "";
   const builtins = disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : "";
   return `${aliases}${builtins}`;
@@ -152,8 +152,8 @@ export const HIGH_FDS_MIN_LIMIT = HIGH_FD + 50;
 /** The script before the `eval` of the command, and the lines before the command in its text. */
 function ownLines(plan: CommandPlan): readonly [before: string, head: string] {
   const code = codeScript(plan);
-  const back = bringBack(plan.putAside);
-  if (plan.prefix === "" && plan.putAside.disabled.length === 0) return [`${back}${code}`, ""];
+  const back = bringBack(plan.suspendedSettings);
+  if (plan.prefix === "" && plan.suspendedSettings.disabled.length === 0) return [`${back}${code}`, ""];
   const quietly = back === "" ? "" : `{ ${back}} >/dev/null 2>&1;`;
   return ["", `${plan.prefix}${quietly}${code}\n`];
 }

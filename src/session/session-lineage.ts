@@ -163,7 +163,7 @@ export class SessionLineage {
     this.#bash = undefined;
     // A bash that never became ready has saved no state.
     if (!bash.isReady) return;
-    this.#saved = bash.state.leave(number);
+    this.#saved = bash.state.stateForNextBash(number);
     if (this.#saved.state === undefined) this.#meaning = undefined;
   }
 
@@ -201,7 +201,7 @@ export class SessionLineage {
     // bash died between two commands. The next command replaces it and reports that.
     if (!bash.isAlive) {
       await bash.state.saves.finish(this.#number);
-      return bash.state.leave(this.#number);
+      return bash.state.stateForNextBash(this.#number);
     }
     const isSaved = await bash.saved(this.#endedNumber);
     const isLate = !isSaved && bash.isAlive;

@@ -2,7 +2,7 @@
 // it cannot read back does not affect the others. `differences` compares both states to find what the new bash lacks.
 // Pure.
 import { shellQuote } from "../support/shell-quote.ts";
-import { HARNESS_BUILTINS, type PutAside } from "./session-harness.ts";
+import { HARNESS_BUILTINS, type SuspendedSettings } from "./session-harness.ts";
 import {
   type FunctionPiece,
   markOf,
@@ -48,7 +48,7 @@ export function restoreScript(state: string, nonce: string, baseNames: readonly 
 }
 
 /** The settings in a state that the harness suspends until the first command. */
-export function putAsideOf(state: string | undefined, nonce: string): PutAside {
+export function suspendedSettingsOf(state: string | undefined, nonce: string): SuspendedSettings {
   if (state === undefined) return { expandsAliases: true, disabled: [] };
   const { shopts, disabled } = statePieces(state, nonce);
   return {

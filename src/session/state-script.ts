@@ -1,7 +1,7 @@
 // The scripts that make a session's bash save its state. bash saves it itself, or forks a saver: a copy of bash that
 // writes the state while bash takes the next command. bash lists n variables in a time proportional to n squared, so a
 // session with many variables needs a saver. Pure.
-import { type CommandPlan, framed, type HarnessContext, type PutAside } from "./session-harness.ts";
+import { type CommandPlan, framed, type HarnessContext, type SuspendedSettings } from "./session-harness.ts";
 
 /** Where and how bash saves its state. */
 export interface SavePlan {
@@ -9,21 +9,21 @@ export interface SavePlan {
   readonly number: number;
   /** The index of the file. */
   readonly file: number;
-  readonly putAside: PutAside;
+  readonly suspendedSettings: SuspendedSettings;
   /** If bash forks a saver: the descriptors of bash that the saver must not hold open. */
-  readonly forkWithout?: readonly number[];
+  readonly saverMustClose?: readonly number[];
 }
 
 /** Sent after the report, so that bash saves its state while the caller reads the result. */
 export function saveMessage(
   context: HarnessContext,
   env: CommandPlan["env"],
-  { forkWithout, ...save }: SavePlan,
+  { saverMustClose, ...save }: SavePlan,
 ): string {
   const names = Object.keys(env).join(" ");
   const restore = names === "" ? "" : `\\builtin unset -v ${names};\\builtin . ${context.hiddenFile};`;
-  const script = forkWithout
-    ? `{ ${restore}${unexport(context)}} >/dev/null 2>&1;${forkScript(context, save, forkWithout)}`
+  const script = saverMustClose
+    ? `{ ${restore}${unexport(context)}} >/dev/null 2>&1;${forkScript(context, save, saverMustClose)}`
     : `{ ${restore}${saveScript(context, save)}} >/dev/null 2>&1`;
   return framed(context.variable, `${script}\n`);
 }
@@ -44,7 +44,7 @@ export function saveScript(context: HarnessContext, save: SavePlan): string {
 }
 
 /**
- * A subshell forks the saver, reports its PID and exits. So the saver is no job of bash: `jobs`, `wait` and `$!` do not
+ * A subshell forks the saver, reports its PID and exits. So the saver is not a job of bash: `jobs`, `wait` and `$!` do not
  * show it. Only a trap on CHLD would run, for the subshell; a session with such a trap never forks a saver.
  */
 function forkScript(context: HarnessContext, save: SavePlan, descriptors: readonly number[]): string {
@@ -64,7 +64,7 @@ function forkScript(context: HarnessContext, save: SavePlan, descriptors: readon
 function saverScript(context: HarnessContext, save: SavePlan): string {
   const { marks, variable, stateFile, isTagged, saverPauseSeconds } = context;
   return [
-    // Without the number of a command, the saver is no leftover of a command.
+    // Without the number of a command, the saver does not count as a leftover of a command.
     isTagged ? "\\builtin ulimit -Sx hard;" : "",
     // After the next command, the host ends this saver. Most such savers have done nothing by then.
     `{ LC_ALL=C \\builtin read -rt ${saverPauseSeconds} -u 2 ${variable};`,
@@ -77,8 +77,8 @@ function saverScript(context: HarnessContext, save: SavePlan): string {
 }
 
 /** Prints the state without its end mark. */
-function partsScript({ marks }: HarnessContext, { putAside }: SavePlan, options: string): string {
-  const { expandsAliases, disabled } = putAside;
+function partsScript({ marks }: HarnessContext, { suspendedSettings }: SavePlan, options: string): string {
+  const { expandsAliases, disabled } = suspendedSettings;
   return [
     // bash writes line by line, so print each list of options as one line instead of forty.
     `\\builtin printf '${marks.options}${expandsAliases ? "expand_aliases:" : ""}%s\\n%s\\n${marks.functions}' ${options};`,

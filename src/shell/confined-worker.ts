@@ -4,13 +4,10 @@
 //   host   --stdin-->   worker    requests
 //   host   <--fd 9---   worker    answers, through the report pipe of its shim
 import { Socket } from "node:net";
-import { uptime } from "node:os";
 import { PassThrough } from "node:stream";
 import type { Engine } from "../engine/engine.ts";
-import type { ShellMeta } from "../engine/meta.ts";
+import { ownMeta } from "../engine/meta.ts";
 import { openPipe, REPORT_FD } from "../engine/process-pipe.ts";
-import { thisProcess } from "../engine/process-table.ts";
-import { wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import type { Confiner } from "./confiner.ts";
 
@@ -38,7 +35,7 @@ export class ConfinedWorker {
     { engine, confiner }: { readonly engine: Engine; readonly confiner: Confiner },
     plan: WorkerPlan,
   ): Promise<ConfinedWorker> {
-    const { workspace, onAnswer, onEnd } = plan;
+    const { workspace, scope, capBytes, onAnswer, onEnd } = plan;
     const confined = await confiner.forWorker(workspace);
     const input = new PassThrough();
     let answers: Socket | undefined;
@@ -48,10 +45,13 @@ export class ConfinedWorker {
       // Node would read options from NODE_OPTIONS.
       variables: { NODE_OPTIONS: "" },
       stdin: input,
-      capBytes: plan.capBytes,
+      capBytes,
       streams: "split",
       startScript: confined.startScript,
-      meta: (id) => ({ ...metaOf(id, plan), ...confined.meta() }),
+      meta: (id) => ({
+        ...ownMeta({ id, role: "worker", workingDir: workspace, scope, session: null, capBytes }),
+        ...confined.meta(),
+      }),
       onExit: () => {
         answers?.destroy();
         onEnd();
@@ -82,22 +82,4 @@ export class ConfinedWorker {
     this.#input.end();
     this.#answers.destroy();
   }
-}
-
-function metaOf(id: string, { workspace, scope, capBytes }: WorkerPlan): ShellMeta {
-  return {
-    version: 1,
-    id,
-    workingDir: workspace,
-    scope,
-    session: null,
-    isSessionBash: true,
-    createdAt: wallMs(),
-    startedUptimeMs: Math.round(uptime() * 1000),
-    deadlineMs: null,
-    durable: false,
-    host: thisProcess(),
-    streams: "split",
-    capBytes,
-  };
 }

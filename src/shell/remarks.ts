@@ -31,8 +31,8 @@ export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): st
 }
 
 /** Whether the record counts the bytes of this output. A session counts the bytes of each command itself. */
-export function isCounted({ output, isSessionBash }: ShellMeta): boolean {
-  return output === undefined && isSessionBash === undefined;
+export function isCounted({ output, role }: ShellMeta): boolean {
+  return output === undefined && role === undefined;
 }
 
 /** `seen`: streams whose file a reader found truncated. */

@@ -118,7 +118,7 @@ export class LocalShells implements ShellSource {
 }
 
 function endedOf(shells: readonly ShellProcess[]): ShellProcess[] {
-  return shells.filter(({ isRunning, started }) => !isRunning && !started.meta.isSessionBash);
+  return shells.filter(({ isRunning, started }) => !isRunning && started.meta.role === undefined);
 }
 
 function endOf({ status, exitCode }: ShellProcess): PageEnd {

@@ -65,7 +65,7 @@ class StreamReader {
     const skipped = start - before;
     if (skipped > 0) this.#held = "";
     const fresh = this.#decoder.push(bytes);
-    // The first line after a gap is cut.
+    // The first line after a gap is incomplete: drop it.
     this.#held += skipped > 0 ? fresh.slice(fresh.indexOf("\n") + 1) : fresh;
     this.#quietTurns = bytes.length === 0 ? this.#quietTurns + 1 : 0;
     // A line without an end must not fill the memory.

@@ -1,5 +1,6 @@
 // Checks what a remote machine sends to the page. That machine may be hostile: a value of the wrong type or size would
 // break the page or fill its memory. Unknown fields are dropped, long texts are cut, and wrong values become empty ones.
+import { SHELL_ROLES } from "../engine/meta.ts";
 import { isShellId } from "../engine/state-ids.ts";
 import {
   UI_COMMAND_MAX_CHARS,
@@ -40,7 +41,7 @@ function shellRow(row: Fields): ShellRow | undefined {
     id,
     shell_id: id,
     machine: null,
-    kind: row["kind"] === "session" ? "session" : "command",
+    kind: SHELL_ROLES.find((role) => role === row["kind"]) ?? "command",
     ...{ name: line(row["name"]), description: line(row["description"]), agent: line(row["agent"]) },
     ...{ session: line(row["session"]), scope: line(row["scope"]) ?? "" },
     ...{

@@ -2,6 +2,7 @@
 // ages, so that it changes only when the shell does.
 import { statSync } from "node:fs";
 import { readRange } from "../engine/cursor.ts";
+import type { ShellRole } from "../engine/meta.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import { describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -29,8 +30,8 @@ export interface ShellRow {
   readonly shell_id: string;
   /** The key of the machine that it runs on; null for this one. */
   readonly machine: string | null;
-  /** "session": the bash of a session, in which foreground commands run. */
-  readonly kind: "command" | "session";
+  /** "session": the bash of a session, in which foreground commands run. "worker": a helper of the file tools. */
+  readonly kind: "command" | ShellRole;
   readonly name: string | null;
   /** The agent's description of the command. */
   readonly description: string | null;
@@ -145,13 +146,13 @@ export function shellRow(shell: ShellProcess, { lines, figures, waiting }: RowPa
     id: shell.id,
     shell_id: shell.id,
     machine: null,
-    kind: meta.isSessionBash ? ("session" as const) : ("command" as const),
+    kind: meta.role ?? ("command" as const),
     name: meta.name ?? null,
     description: meta.description ?? null,
     agent: meta.agent ?? null,
     session: meta.session,
     scope: shell.scope,
-    command: meta.isSessionBash ? "" : shell.command.slice(0, UI_COMMAND_MAX_CHARS),
+    command: meta.role !== undefined ? "" : shell.command.slice(0, UI_COMMAND_MAX_CHARS),
     cwd: wirePath(shell.workingDir),
     status,
     ended: outcome ? describeOutcome(outcome) : null,
@@ -176,8 +177,8 @@ function attentionOf(row: Omit<ShellRow, "attention">): Attention {
   if (row.ended !== null) return ["completed", "killed"].includes(row.status) ? "done" : "failed";
   // Only a person may type a secret.
   if (row.waiting === "secret") return "you";
-  // A session waits for its next command most of the time.
-  if (row.kind === "session") return "running";
+  // A session and a worker wait for the next call most of the time.
+  if (row.kind !== "command") return "running";
   const quietMs = wallMs() - (row.printed_at ?? row.created_at);
   return quietMs > UI_SILENT_MS && row.cpu_percent === 0 ? "silent" : "running";
 }

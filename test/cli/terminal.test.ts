@@ -44,10 +44,10 @@ test("Ctrl-C ends a command without a trap, with exit code 130", async () => {
 });
 
 test.each([
-  ["in a shell of its own", "run", "setsid "],
+  ["in a separate shell", "run", "setsid "],
   ["in a session", "run --session work", ""],
 ])(
-  "a second Ctrl-C ends a command that ignores the first, with everything it started, %s",
+  "if a command ignores the first Ctrl-C, the second ends it with everything it started, %s",
   async (_, args, apart) => {
     const mark = new Mark();
     const terminal = open(
@@ -63,9 +63,9 @@ test.each([
 );
 
 test.each([
-  ["in a shell of its own", "run"],
+  ["in a separate shell", "run"],
   ["in a session", "run --session work"],
-])("Ctrl-C ends background lists without their next step, %s", async (_, args) => {
+])("Ctrl-C ends background lists before their next command, %s", async (_, args) => {
   const mark = new Mark();
   const terminal = open(
     `${args} '(sleep ${mark.next()}; touch marker) & echo ready; sleep ${mark.next()}; touch marker'`,
@@ -92,7 +92,7 @@ test("a durable command keeps running when its terminal closes", async () => {
   expect((await nacre("kill", shell.id)).code).toBe(0);
 });
 
-test("a person is asked for approval, and no means no", async () => {
+test("a person is asked for approval, and the answer no refuses the command", async () => {
   const terminal = open("run 'git reset --hard'");
   await terminal.shows("Run it? [y/N]");
   terminal.type("n\n");
@@ -100,7 +100,7 @@ test("a person is asked for approval, and no means no", async () => {
   expect(terminal.screen()).toContain("A person refused the command");
 });
 
-test("colors are only for terminals without NO_COLOR; lines keep to the width", async () => {
+test("only terminals without NO_COLOR get colors, and lines fit the width", async () => {
   await nacre("run", `: ${"long ".repeat(40)}; exit 3`);
   const coloured = open("ps");
   expect(await coloured.exitCode).toBe(0);
@@ -115,11 +115,20 @@ test("colors are only for terminals without NO_COLOR; lines keep to the width", 
   for (const line of narrow.screen().split("\r\n")) expect(line.length).toBeLessThanOrEqual(40);
 });
 
-test("the MCP server tells a person what it waits for", async () => {
+test("started at a terminal, the MCP server prints that it waits for a client", async () => {
   const terminal = open("mcp");
   await terminal.shows("waiting for an MCP client on stdin");
   terminal.type(CTRL_C);
   expect(await terminal.exitCode).toBe(0);
+});
+
+test("ps --watch --quiet prints only ids", async () => {
+  const terminal = open("ps --watch --quiet", {}, 120);
+  await nacre("run", "echo something new");
+  await terminal.shows("shell_");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(0);
+  expect(terminal.screen).not.toContain("COMMAND");
 });
 
 test("ps --watch shows changes until Ctrl-C", async () => {

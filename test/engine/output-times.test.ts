@@ -16,7 +16,7 @@ function timesOf(text: string, size: number, createdAt = 1_000): OutputTimes {
   return new OutputTimes(join(dir, "out"), join(dir, "times"), createdAt);
 }
 
-test("a byte has the time of the first mark behind it, the last bytes the time of the last write", () => {
+test("a byte has the time of the first mark after it, and the last bytes have the time of the last write", () => {
   const times = timesOf("out 4 2000 1900\nerr 100 2100 0\nout 8 3000 2900\n", 10);
   expect([0, 3, 4, 7, 8, 9].map((offset) => times.at(offset)?.ms)).toEqual([
     2000, 2000, 3000, 3000, 9000, 9000,
@@ -29,12 +29,12 @@ test("a time is exact if the mark before it, or the sample before it, is close",
   expect([0, 4, 8].map((offset) => times.at(offset)?.isExact)).toEqual([true, true, false]);
 });
 
-test("what was written before a time ends at the last mark before it", () => {
+test("the output before a given time ends at the last mark before that time", () => {
   const times = timesOf("out 4 2000 0\nout 8 3000 0\n", 10);
   expect([0, 2000, 2001, 3001, 9001].map((ms) => times.offsetSince(ms))).toEqual([0, 0, 4, 8, 10]);
 });
 
-test("marks of a truncated file, and half a line, are ignored; time never runs backwards", () => {
+test("marks of a truncated file and incomplete lines are ignored, and times never decrease", () => {
   const times = timesOf("out 400 2000 0\nout 4 3000 0\nout 6 2500 0\nout 8 40", 6);
   expect(times.marks).toEqual([
     { size: 4, time: 3000, since: 0 },
@@ -42,7 +42,7 @@ test("marks of a truncated file, and half a line, are ignored; time never runs b
   ]);
 });
 
-test("without marks the kernel's time of the last write is the latest possible one", () => {
+test("without marks a byte has the time of the file's last write, which is not exact", () => {
   expect(timesOf("", 3).at(0)).toEqual({ ms: 9000, isExact: false });
   expect(timesOf("", 0).at(0)).toBeUndefined();
 });
@@ -55,7 +55,7 @@ function startedIn(dir: string, more: Partial<StartedShell["meta"]> = {}): Start
 
 test("a sample marks each stream that has grown, once", () => {
   const dir = directory();
-  // So young that no mark is left out, even if all samples fall into one millisecond.
+  // The shell is so young that no mark is skipped, even if all samples are in the same millisecond.
   const started = startedIn(dir, { createdAt: Date.now() + 10_000 });
   const marks = new OutputMarks();
   const lines = () => readFileSync(started.files.times, "utf8").split("\n").slice(0, -1);
@@ -90,7 +90,7 @@ test("a removed directory, a session's bash and a shell of another host get no m
   const marks = new OutputMarks();
   writeFileSync(join(dir, "out"), "abc");
   marks.sample({ ...startedIn(dir), attached: true });
-  marks.sample(startedIn(dir, { isSessionBash: true }));
+  marks.sample(startedIn(dir, { role: "session" }));
   expect(existsSync(join(dir, "times"))).toBe(false);
   marks.sample(startedIn(join(dir, "gone")));
 });

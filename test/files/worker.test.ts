@@ -1,4 +1,4 @@
-// The worker inside the sandbox: its messages, its death, and answers that it should not give.
+// The worker inside the sandbox: its messages, its death, and invalid answers.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readLoadAnswer, readLocated, readMessage, readStoreAnswer } from "../../src/files/worker/answers.ts";
@@ -7,7 +7,7 @@ import { useFileTools } from "../fixtures/file-tools.ts";
 import { describeSandboxed } from "../fixtures/sandboxes.ts";
 
 describe("a frame", () => {
-  test("survives every way to cut it", () => {
+  test("is complete wherever it was split", () => {
     const messages = [
       { id: 1, text: "ä\ud800" },
       { id: 2, bytes: Buffer.from([0, 255]) },
@@ -24,7 +24,7 @@ describe("a frame", () => {
     }
   });
 
-  test("that is too long, or no JSON, is refused", () => {
+  test("that is too long or not JSON is refused", () => {
     const long = Buffer.alloc(8);
     long.writeUInt32BE(2_000);
     expect(() => new FrameReader(1_000).push(long)).toThrow("2000 bytes");
@@ -53,7 +53,7 @@ describeSandboxed("the file tools in a sandbox", () => {
   const world = useFileTools({ sandbox: "workspace-write", policy: "off" });
   const { kit, path } = world;
 
-  test("read, write, edit and search what commands see", async () => {
+  test("use the same files as commands", async () => {
     await kit().call("Bash", { command: "mkdir sub; printf 'one\\r\\ntwo\\r\\n' > sub/a.txt; cd sub" });
     expect((await kit().call("Read", { file_path: "a.txt" })).output).toBe("1\tone\n2\ttwo\n");
     const edit = { file_path: "a.txt", old_string: "one\ntwo", new_string: "1\n2" };
@@ -68,7 +68,7 @@ describeSandboxed("the file tools in a sandbox", () => {
     expect(readdirSync(path("sub/x"))).toEqual(["y.txt"]);
   });
 
-  test("a large file passes through the worker as it is", async () => {
+  test("a large file passes through the worker unchanged", async () => {
     const text = `${"0123456789".repeat(1_000_000)}MARK\n`;
     writeFileSync(path("large"), text);
     await kit().call("Read", { file_path: "large" });
@@ -84,7 +84,7 @@ describeSandboxed("the file tools in a sandbox", () => {
     const [worker] = kit()
       .manager.findAll()
       .filter(({ command }) => command.startsWith("// nacre: the file tools"));
-    expect(worker).toBeDefined();
+    expect(worker?.started.meta).toMatchObject({ role: "worker", session: null });
     await worker?.kill();
     expect(await kit().call("Read", { file_path: "a" })).toMatchObject({ success: true });
   });

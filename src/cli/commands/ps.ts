@@ -29,13 +29,17 @@ export interface PsOptions {
 export async function listShells(io: CliIo, options: PsOptions): Promise<number> {
   if (options.watch) return await watchShells(io, options);
   const { shells, hidden } = shellsToShow(options);
-  if (options.json) io.stdout.write(jsonOf(shells));
-  else if (options.quiet) io.stdout.write(shells.map(({ id }) => `${id}\n`).join(""));
-  else if (shells.length > 0) io.stdout.write(tableOf(io, shells));
+  if (shells.length > 0 || options.json || options.quiet) io.stdout.write(listOf(io, shells, options));
   else io.stderr.write(`${noShells(options, hidden)}\n`);
   if (hidden > 0 && !options.json && !options.quiet)
     io.stderr.write(`${hidden} more ended earlier: nacre ps --all\n`);
   return EXIT.ok;
+}
+
+function listOf(io: CliIo, shells: readonly ShellProcess[], { json, quiet }: PsOptions): string {
+  if (json) return jsonOf(shells);
+  if (quiet) return shells.map(({ id }) => `${id}\n`).join("");
+  return tableOf(io, shells);
 }
 
 function noShells({ filter = [] }: PsOptions, hidden: number): string {
@@ -54,7 +58,7 @@ async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
   const clear = io.columns === undefined || options.json ? "" : "\x1b[H\x1b[2J";
   for (let last = ""; !isInterrupted; ) {
     const { shells } = shellsToShow(options);
-    const list = options.json ? jsonOf(shells) : tableOf(io, shells);
+    const list = listOf(io, shells, options);
     if (list !== last && !(await write(io.stdout, clear + list))) return EXIT.brokenPipe;
     last = list;
     await new Promise<void>((resolve) => {
@@ -72,9 +76,9 @@ function shellsToShow({ all = false, filter = [] }: PsOptions): { shells: ShellP
   const found = readOnlyManager()
     .findAll()
     .filter((shell) => filter.every((one) => isMatch(shell, one)));
-  // Hide the ended bash of a session: users did not start it, and its status `killed` would be misleading.
+  // Hide the ended bash of a session and the ended worker of the file tools: users did not start it, and its status `killed` would be misleading.
   const isRecent = ({ endedAgoMs, started }: ShellProcess) =>
-    endedAgoMs === null || (endedAgoMs < PS_RECENT_MS && !started.meta.isSessionBash);
+    endedAgoMs === null || (endedAgoMs < PS_RECENT_MS && started.meta.role === undefined);
   const shells = all ? found : found.filter(isRecent);
   return { shells, hidden: found.length - shells.length };
 }

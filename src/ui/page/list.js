@@ -202,6 +202,7 @@ function shellView(row, { now, group, machine }) {
 }
 
 export function titleOf(row) {
+  if (row.kind === "worker") return "worker of the file tools";
   if (row.kind === "session") return `session ${visibleText(row.session ?? "default")}`;
   return named(row, row.command);
 }
@@ -212,7 +213,7 @@ function named({ name }, text) {
 
 export function stateWords(row, group) {
   if (row.ended !== null) return visibleText(row.ended);
-  if (row.kind === "session") return row.cpu_percent > 0 || row.processes > 1 ? "busy" : "idle";
+  if (row.kind !== "command") return row.cpu_percent > 0 || row.processes > 1 ? "busy" : "idle";
   if (row.waiting === "secret") return "asks for a secret";
   if (row.waiting === "line" || row.waiting === "key") return "waits for input";
   return group === "silent" ? "silent" : "running";

@@ -72,8 +72,8 @@ export class Model {
 
   attention(item) {
     if (isApproval(item)) return "you";
-    if (item.attention !== "running" || item.kind === "session") return item.attention;
-    // The server reports a row only when the shell changes, and silence is no change.
+    if (item.attention !== "running" || item.kind !== "command") return item.attention;
+    // The server reports a row only when the shell changes, and silence is not a change.
     return this.now() - (item.printed_at ?? item.created_at) > SILENT_MS && item.cpu_percent === 0
       ? "silent"
       : "running";
