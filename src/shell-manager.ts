@@ -236,8 +236,8 @@ export class ShellManager {
 
   /** Ends everything this manager has started, leftovers included, except durable shells. Records and output stay. */
   async dispose(): Promise<void> {
-    const { engine, confiner, sessions } = this;
-    await disposeShells({ shells: this.#shells, engine, confiner, sessions });
+    const { engine, confiner, killGraceMs, sessions } = this;
+    await disposeShells({ shells: this.#shells, engine, confiner, killGraceMs, sessions });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

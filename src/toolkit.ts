@@ -21,6 +21,7 @@ import { ShellManager } from "./shell-manager.ts";
 import { defined } from "./support/defined.ts";
 import { NacreError } from "./support/errors.ts";
 import { EVENT_NAMES, Events } from "./support/events.ts";
+import { ABORT_MARGIN_MS } from "./support/limits.ts";
 import { checkOptions } from "./support/option-checks.ts";
 import { createContext } from "./tool/context.ts";
 import { callEvents, ToolExecutor } from "./tool/executor.ts";
@@ -105,7 +106,11 @@ export function assembleToolkit<D extends Dialect = "shells">(
   else registerExecutionTools(registry, execution);
   if (groups.includes("files")) registerFileTools(registry, execution);
   if (groups.includes("preview")) registerPreviewTool(registry, execution);
-  const executor = new ToolExecutor({ registry, hooks: [...hooks, callEvents(events)] });
+  const executor = new ToolExecutor({
+    registry,
+    hooks: [...hooks, callEvents(events)],
+    abortGraceMs: manager.killGraceMs + ABORT_MARGIN_MS,
+  });
   const resolved = resolveExecutionOptions(execution);
   let judging: Judging | undefined;
   let readying: Promise<void> | undefined;

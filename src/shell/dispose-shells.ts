@@ -2,7 +2,6 @@
 import type { Engine } from "../engine/engine.ts";
 import { giveUp } from "../engine/lease.ts";
 import { thisProcess } from "../engine/process-table.ts";
-import { KILL_GRACE_MS } from "../support/limits.ts";
 import type { Confiner } from "./confiner.ts";
 import type { KnownShells } from "./known-shells.ts";
 
@@ -10,13 +9,20 @@ export interface DisposedParts {
   readonly shells: KnownShells;
   readonly engine: Engine;
   readonly confiner: Confiner;
+  readonly killGraceMs: number;
   readonly sessions: { closeAll(by: string): Promise<unknown> };
 }
 
-export async function disposeShells({ shells, engine, confiner, sessions }: DisposedParts): Promise<void> {
+export async function disposeShells({
+  shells,
+  engine,
+  confiner,
+  killGraceMs,
+  sessions,
+}: DisposedParts): Promise<void> {
   const { running, deadlines } = shells;
   const ending = running.list().filter((shell) => shells.isOwn(shell) && !shell.durable);
-  const waiting = ending.map((shell) => shell.waitUntil({ exit: true }, KILL_GRACE_MS));
+  const waiting = ending.map((shell) => shell.waitUntil({ exit: true }, killGraceMs));
   deadlines.clearAll();
   running.stop();
   // Include ended shells, because they may have leftovers.
