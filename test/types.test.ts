@@ -1,4 +1,4 @@
-// What a host's editor knows: results typed per tool, options closed, adapters in the types of their SDKs.
+// The types that a host sees: results are typed per tool, options are closed, and adapters have the types of their SDKs.
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { FunctionTool, ShellTool } from "@openai/agents";
 import type { ToolSet } from "ai";
@@ -67,7 +67,7 @@ test("a background start has an id and no exit code", () => {
   expectTypeOf<BashStartMetadata["bash_id"]>().toEqualTypeOf<string>();
 });
 
-test("a result is a union: success decides what else is set", () => {
+test("a result is a union: success decides which other fields are set", () => {
   const read = (result: ToolResult<BashMetadata>) => {
     if (!result.success) {
       expectTypeOf(result.error).toEqualTypeOf<string>();
@@ -119,7 +119,7 @@ test("events are typed by their name", () => {
   expectTypeOf(listen).returns.toEqualTypeOf<() => void>();
 });
 
-test("adapters give what their SDK takes", () => {
+test("adapters return the types that their SDKs accept", () => {
   const shells = (kit: Toolkit<"shells">) => aiSdkTools(kit);
   expectTypeOf(shells).returns.toExtend<ToolSet>();
   expectTypeOf<keyof ReturnType<typeof shells>>().toEqualTypeOf<"Bash" | "BashOutput" | "KillShell">();

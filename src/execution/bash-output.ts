@@ -110,11 +110,9 @@ filter shows only matching lines; the other lines count as read. While the shell
     const running = outcome === undefined;
     const durationMs = shell.durationMs;
     const parts = takeNew(shell, readerOf(context), running);
-    const rendered = await render(
-      parts,
-      shell.terminal ? withoutCodes(this.#options) : this.#options,
-      filter,
-    );
+    const isSandboxed = shell.confinement?.driver === "bubblewrap";
+    const textOptions = shell.terminal ? withoutCodes(this.#options) : this.#options;
+    const rendered = await render(parts, textOptions, { filter, isSandboxed });
     const metadata: BashOutputMetadata = {
       bash_id: shell.id,
       status: statusOf(outcome),

@@ -1,5 +1,7 @@
 // How the sandbox appears in descriptions, metadata and notes.
+import { dirname } from "node:path";
 import { type Confinement, describeConfinement } from "../engine/confinement.ts";
+import { quotedExcerpt } from "../support/excerpt.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { EndedCommand } from "./notes.ts";
 
@@ -37,6 +39,12 @@ export function sandboxNotes(
           "The sandbox keeps .git/config and .git/hooks read-only; the option gitConfig (--git-config) lets commands write the config.",
         ]
       : []),
+    ...(failed && RULES_BUSY.test(output)
+      ? [
+          "The sandbox keeps .nacre in place, so that no command can add rules there. If the directory does not exist, the sandbox creates an empty one while a command runs. To leave it out, use git clean -e .nacre.",
+        ]
+      : []),
+    ...(failed ? readOnlyNote(output) : []),
     ...(failed && NO_NETWORK.test(output) && confinement.network === "none"
       ? ['The sandbox has no network; network "full" (--network full) lets commands reach it.']
       : []),
@@ -48,7 +56,29 @@ export function sandboxNotes(
   ];
 }
 
+/** Names the first path that the output calls read-only, and the option that makes its directory writable. */
+function readOnlyNote(output: string): string[] {
+  for (const match of output.matchAll(READ_ONLY)) {
+    const path = match[1] ?? match[2] ?? "";
+    const directory = dirname(path);
+    if (directory === "/" || NEVER_WRITABLE.test(path)) continue;
+    return [
+      `The sandbox makes ${quotedExcerpt(path)} read-only. To make it writable, restart with --writable ${directory} (writable: [${quotedExcerpt(directory)}]).`,
+    ];
+  }
+  return [];
+}
+
 const GIT_CONFIG = /could not (?:lock|write) config file|\.git\/(?:config|hooks)\b.*(?:Read-only|busy)/;
+const RULES_BUSY = /\.nacre\b.*Device or resource busy/;
+/**
+ * An absolute path before or after the message of the kernel. The output is untrusted, and a note has the voice of
+ * nacre: the path has no spaces, so that it cannot contain a sentence.
+ */
+const READ_ONLY =
+  /(?:^|[\s'"‘])(\/[\w./@+~%,=-]+)['"’]?: Read-only file system|[Rr]ead-only file system(?:, \w+|:) ['"]?(\/[\w./@+~%,=-]+)/gm;
+/** The kernel's own directories, and files in the workspace that have their own option or none. */
+const NEVER_WRITABLE = /^\/(?:proc|sys|dev)\/|\/\.(?:git|nacre)(?:\/|$)/;
 const NO_NETWORK =
   /Network is unreachable|Temporary failure in name resolution|Could not resolve host|EAI_AGAIN|ENETUNREACH/;
 /** A single & that is not part of && or of a redirection. */

@@ -1,5 +1,5 @@
-// What the policy always denies: the id of each rule, and the reason it gives for an example. This list is a separate
-// file so that a host can read it without loading the policy. A test generates it:
+// What the policy always denies: the id of each rule, and its reason for an example. This list is a separate file so
+// that a host can read it without loading the policy. A test generates it:
 //   npx vitest run test/policy/dangerous-patterns.test.ts -u
 
 export const DENY_RULES = [

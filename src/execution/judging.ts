@@ -1,11 +1,12 @@
 // Judges commands, and collects the facts for that. This is a separate file because it imports the whole policy, which
 // execution-options.ts loads only when it is first needed.
 
+import { isAbsolute } from "node:path";
 import { type JudgedEffect, judgedEffects } from "../approvals/judged-effect.ts";
 import type { SandboxProfile } from "../engine/confinement.ts";
 import { usualStateRoots } from "../engine/state-dir.ts";
 import { explain, judge } from "../policy/judge.ts";
-import type { ExplainedPath, PolicyFacts, Verdict } from "../policy/verdict.ts";
+import { ENVIRONMENT_VARIABLES, type ExplainedPath, type PolicyFacts, type Verdict } from "../policy/verdict.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { DiskLinks } from "./disk-links.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";
@@ -76,28 +77,39 @@ export function createJudging(options: JudgingOptions): Judging {
         profile: policy,
         sandboxed,
         rules: options.ignoreRuleFiles ? [] : policyFiles.rulesFor(workspace),
-        policyFiles: [policyFiles.own, policyFiles.settings, ...stateRoots],
+        policyFiles: [policyFiles.own, policyFiles.settings],
+        stateRoots,
+        // Another user has another environment.
+        environment: home === undefined ? user.environment : {},
         links: new DiskLinks(),
       };
     },
   };
 }
 
+interface UserPaths extends Required<Pick<PolicyFacts, "stateRoots" | "environment">> {
+  readonly home: string;
+}
+
 /**
  * Finds this user's home and state roots. Searches again only if an environment variable that they depend on has
  * changed.
  */
-function rememberUserPaths(): () => { readonly home: string; readonly stateRoots: readonly string[] } {
+function rememberUserPaths(): () => UserPaths {
   let variables: string | undefined;
-  let found = { home: "", stateRoots: [] as readonly string[] };
+  let found: UserPaths = { home: "", stateRoots: [], environment: {} };
   return () => {
-    const { NACRE_HOME, XDG_STATE_HOME, HOME } = process.env;
-    const now = JSON.stringify([NACRE_HOME, XDG_STATE_HOME, HOME]);
+    const now = JSON.stringify(["HOME", ...ENVIRONMENT_VARIABLES].map((name) => process.env[name]));
     if (now !== variables) {
       variables = now;
       found = {
         home: homeDirectory(),
         stateRoots: usualStateRoots().map((root) => root.replace(/\/+$/, "")),
+        environment: Object.fromEntries(
+          ENVIRONMENT_VARIABLES.map((name) => [name, process.env[name] ?? ""]).filter(([, value = ""]) =>
+            isAbsolute(value),
+          ),
+        ),
       };
     }
     return found;

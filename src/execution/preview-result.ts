@@ -8,7 +8,7 @@ import type { Admitted } from "./admission.ts";
 import type { BashMetadata } from "./bash-result.ts";
 import { sandboxNotes, sandboxOf } from "./confinement-notes.ts";
 import { endedResult, endingMetadata } from "./endings.ts";
-import { notesOn } from "./notes.ts";
+import { notesOn, restNote } from "./notes.ts";
 import { ownScriptParts } from "./own-script.ts";
 import { previewMetadata } from "./preview-metadata.ts";
 import type { PreviewedCommand } from "./preview-run.ts";
@@ -41,7 +41,8 @@ export async function previewResult(
   { command, context, options }: Admitted,
   { description, howToCommit, maxPaths }: PreviewResultOptions,
 ): Promise<ToolResult<BashMetadata>> {
-  const { text, truncated, outputFile } = await render(ownScriptParts(shell), options);
+  // A preview always runs in a sandbox.
+  const { text, truncated, outputFile } = await render(ownScriptParts(shell), options, { isSandboxed: true });
   const { exitCode, durationMs, outcome, remarks, workingDir, confinement } = shell;
   const metadata: BashMetadata = {
     command,
@@ -59,6 +60,7 @@ export async function previewResult(
   const ended = { command, exitCode, outcome, remarks, leftovers: [], workingDir };
   const all = [
     ...notes,
+    ...restNote(truncated ? shell.id : undefined),
     ...notesOn({ ended, context, options, howToEnd: "" }),
     ...sandboxNotes(ended, confinement, text),
   ];

@@ -22,10 +22,16 @@ export interface OutputParts {
   readonly stderr: SpoolPart;
 }
 
+export interface RenderOptions {
+  readonly filter?: LinePattern | undefined;
+  /** Whether the reader runs its commands in a sandbox, which hides the files: the text then names none. */
+  readonly isSandboxed?: boolean;
+}
+
 export async function render(
   { stdout, stderr }: OutputParts,
   options: ResolvedExecutionOptions,
-  filter?: LinePattern,
+  { filter, isSandboxed = false }: RenderOptions = {},
 ): Promise<Rendered> {
   const sanitize = sanitizerFor(options);
   const limitChars = options.maxOutputChars;
@@ -45,7 +51,7 @@ export async function render(
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
   const { text, truncated } = truncateEnds(ends, {
     limitChars,
-    ...defined({ outputFile: where }),
+    ...defined({ outputFile: isSandboxed ? undefined : where }),
     // Without the heading, the end of stderr would look like the end of stdout.
     ...(!isEmpty(err.ends) && { heading: { line: STDERR_LINE, charsFromEnd: sizeOfEnds(err.ends) } }),
   });

@@ -1,5 +1,6 @@
 // The settings that would allow a refused command when no person can be asked, in the terms of its entry point. No
 // other file names such a flag or setting. Each setting is tested against the policy before it is suggested.
+import type { SandboxProfile } from "../engine/confinement.ts";
 import { EFFECT_KINDS } from "../policy/programs/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
 import type { PolicyFacts, Profile, Verdict } from "../policy/verdict.ts";
@@ -17,27 +18,36 @@ interface Judging {
 export function waysToAllow(command: string, verdict: Verdict, facts: PolicyFacts, judging: Judging): string {
   const allows = (changed: Partial<PolicyFacts>) =>
     judging.judge(command, { ...facts, ...changed }).verdict === "allow";
-  const { person, profile } = SETTINGS[judging.entryPoint];
+  const { person, profile, sandbox } = SETTINGS[judging.entryPoint];
+  const confined = facts.terminal && allows({ sandboxed: true }) ? [sandbox] : [];
   const trusting = allows({ profile: "trusting" }) ? [profile("trusting")] : [];
   const off = trusting.length === 0 && allows({ profile: "off" }) ? [profile("off")] : [];
   const rule = byRule(verdict, facts, judging, allows);
-  return `To allow it, ${[...trusting, ...rule, ...off, person].join(", or ")}.`;
+  return `To allow it, ${[...confined, ...trusting, ...rule, ...off, person].join(", or ")}.`;
 }
 
+const SANDBOX: SandboxProfile = "workspace-write";
+
 const SETTINGS: Readonly<
-  Record<EntryPoint, { readonly person: string; readonly profile: (name: Profile) => string }>
+  Record<
+    EntryPoint,
+    { readonly person: string; readonly profile: (name: Profile) => string; readonly sandbox: string }
+  >
 > = {
   library: {
     person: "pass an approve callback that asks a person",
     profile: (name) => `set the option policy: "${name}"`,
+    sandbox: `set the option sandbox: "${SANDBOX}"`,
   },
   cli: {
     person: "run it in a terminal, where you are asked",
     profile: (name) => `use: nacre run --policy ${name}`,
+    sandbox: `use: nacre run --sandbox ${SANDBOX}`,
   },
   mcp: {
     person: "use a client that can ask a person (elicitation)",
     profile: (name) => `start the server with: nacre mcp --policy ${name}`,
+    sandbox: `start the server with: nacre mcp --sandbox ${SANDBOX}`,
   },
 };
 

@@ -14,12 +14,17 @@ import { excerpt } from "../support/excerpt.ts";
 import { MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
 import { knownParameters, problemOf } from "./problem.ts";
 import { frozenCopy } from "./result.ts";
-import { type JsonSchema, type JsonType, toJsonSchema } from "./schemas/json-schema.ts";
+import {
+  type JsonSchema,
+  type JsonType,
+  type ParametersSchema,
+  toJsonSchema,
+} from "./schemas/json-schema.ts";
 
 export type Validated<T> = { readonly value: T } | { readonly problem: string };
 
 export class ToolInput<Input extends z.ZodObject> {
-  readonly jsonSchema: JsonSchema;
+  readonly jsonSchema: ParametersSchema;
   readonly parameters: readonly ToolParameter[];
   readonly #closed: Input;
 

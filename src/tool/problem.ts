@@ -21,7 +21,7 @@ export function problemOf(issue: z.core.$ZodRawIssue, schema: JsonSchema): strin
 /** A sentence that lists the parameters of an object. */
 export function knownParameters({ properties = {} }: JsonSchema): string {
   const names = Object.keys(properties);
-  return names.length === 0 ? "There are no parameters to give" : `Known parameters: ${listed(names)}`;
+  return names.length === 0 ? "This tool takes no parameters" : `Known parameters: ${listed(names)}`;
 }
 
 function unknownKeys(keys: readonly string[], path: readonly PropertyKey[], at: JsonSchema = {}): string {

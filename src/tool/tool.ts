@@ -6,7 +6,7 @@ import { messageOf, NacreError } from "../support/errors.ts";
 import type { ExecutionContext, ToolProgress } from "./context.ts";
 import { ToolInput, type ToolParameter, type Validated } from "./input.ts";
 import { abortMessage, failureOf, isToolResult, ToolResult } from "./result.ts";
-import type { JsonSchema } from "./schemas/json-schema.ts";
+import type { ParametersSchema } from "./schemas/json-schema.ts";
 
 /** The purpose of a tool. A closed set: a host can offer or withhold tools by category. */
 export const TOOL_CATEGORIES = ["file", "execution", "web", "task", "notebook", "mcp", "other"] as const;
@@ -52,7 +52,7 @@ export abstract class BaseTool<
   }
 
   /** The parameters as a closed JSON Schema without references. A copy that the caller may change. */
-  toJsonSchema(): JsonSchema {
+  toJsonSchema(): ParametersSchema {
     return structuredClone(this.#toolInput().jsonSchema);
   }
 

@@ -1,4 +1,4 @@
-// The state of a session is an input of admission.
+// Admission judges a command with the state of its session.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools, directory } = useTools();
 
 describe("a function that a session has defined", () => {
-  /** Denies what runs where `cd` is a function, and tells which sessions it was asked about. */
+  /** Denies every command of a session in which `cd` is a function. */
   const judge: NonNullable<ExecutionOptions["judge"]> = (command, facts) =>
     saying({ verdict: facts.session?.functions.includes("cd") ? "deny" : "allow", rule: "changed-cd" }).judge(
       command,
@@ -21,7 +21,7 @@ describe("a function that a session has defined", () => {
     return await createToolkit({ workingDir: base, stateRoot: join(base, "state"), judge });
   };
 
-  test("reaches the policy with the next command, whichever way that comes", async () => {
+  test("reaches the policy with the next command, through every API that runs commands", async () => {
     await using kit = await kitWith();
     expect(kit.check("true").verdict).toBe("allow");
     expect(await kit.call("Bash", { command: "cd() { builtin cd /; }" })).toMatchObject({ success: true });
@@ -37,7 +37,7 @@ describe("a function that a session has defined", () => {
     });
   });
 
-  test("is judged by a command that was admitted before and runs after it", async () => {
+  test("is part of a second judgment of a command that was admitted before it and runs after it", async () => {
     await using kit = await kitWith();
     const first = kit.call("Bash", { command: "until [ -e go ]; do sleep 0.02; done; cd() { :; }" });
     const waits: string[] = [];
@@ -50,7 +50,7 @@ describe("a function that a session has defined", () => {
     expect(existsSync(join(kit.manager.root.path, "..", "ran"))).toBe(false);
   });
 
-  test("no longer counts after the session has started a new bash", async () => {
+  test("no longer affects the verdict after the session has started a new bash", async () => {
     await using kit = await kitWith();
     await kit.session().run("cd() { :; }");
     await kit.session().restart();
@@ -58,7 +58,7 @@ describe("a function that a session has defined", () => {
   });
 });
 
-test("variables that a call is given reach the policy as the session's would", async () => {
+test("variables of a call reach the policy like variables of the session", async () => {
   const homes: unknown[] = [];
   const judge: NonNullable<ExecutionOptions["judge"]> = (command, facts) => {
     homes.push(facts.session?.variables["HOME"]);

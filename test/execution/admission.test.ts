@@ -9,7 +9,7 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
 
-describe("a command that the policy wants asked about", () => {
+describe("a command that needs approval", () => {
   test("is pending if no person can be asked, with the rule and how to allow it", async () => {
     const { judge, asked } = saying({});
     const { bash, call, manager, dir } = tools({ judge });
@@ -23,13 +23,13 @@ describe("a command that the policy wants asked about", () => {
       metadata: { command: "echo odd" },
     });
     expect((await call("bash", { command: "echo odd" })).code).toBe("approval_pending");
-    expect([...new Set(asked.map((one) => JSON.stringify(one)))]).toEqual([
+    expect([...new Set(asked.map((call) => JSON.stringify(call)))]).toEqual([
       JSON.stringify(["echo odd", dir]),
     ]);
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("runs if a person approves it, and not if they refuse", async () => {
+  test("runs if a person approves it, and does not run if the person refuses", async () => {
     const { bash, dir } = tools({ judge: saying({}).judge });
     const requests: ApprovalRequest[] = [];
     const answer = (yes: boolean) => async (request: ApprovalRequest) => {
@@ -60,7 +60,7 @@ describe("a command that the policy wants asked about", () => {
     expect(readFileSync(join(dir, "ran"), "utf8")).toBe("odd\n");
   });
 
-  test("is asked about with its directory, session and background flag", async () => {
+  test("is passed to the approve callback with its directory, session and background flag", async () => {
     const { bash, call, dir, registry } = tools({ judge: saying({}).judge });
     const requests: ApprovalRequest[] = [];
     const approve = async (request: ApprovalRequest) => requests.push(request) > 100;
@@ -75,7 +75,7 @@ describe("a command that the policy wants asked about", () => {
     ]);
   });
 
-  test("does not run when asking fails", async () => {
+  test("does not run if the approve callback fails", async () => {
     const { bash, manager } = tools({ judge: saying({ alternative: null }).judge });
     const approve = () => Promise.reject(new Error("the window was closed"));
     expect(await bash("echo odd", {}, { approve })).toMatchObject({
@@ -85,7 +85,7 @@ describe("a command that the policy wants asked about", () => {
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("does not run when the caller has given up before the answer came", async () => {
+  test("does not run if the caller aborts before the answer", async () => {
     const { bash, manager } = tools({ judge: saying({}).judge });
     const controller = new AbortController();
     let answer = (_: boolean) => {};
@@ -104,7 +104,7 @@ describe("a command that the policy wants asked about", () => {
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("needs approval in a dry run as well", async () => {
+  test("needs approval even in a dry run", async () => {
     const { judge } = saying({});
     expect((await tools({ judge }).bash("echo odd", {}, { dryRun: true })).code).toBe("approval_refused");
   });
@@ -114,7 +114,7 @@ describe("a command that the policy denies", () => {
   test("is blocked with rule, reason and alternative, and no person is asked", async () => {
     const { judge } = saying({ verdict: "deny" });
     const { call, manager } = tools({ judge });
-    const approve = () => Promise.reject(new Error("nobody is to be asked"));
+    const approve = () => Promise.reject(new Error("no person must be asked"));
     for (const tool of ["Bash", "bash"]) {
       expect(await call(tool, { command: "echo no" }, { approve })).toMatchObject({
         code: "policy_denied",
@@ -137,7 +137,7 @@ test("the profile of the host reaches the policy", async () => {
   expect(profiles).toEqual(["cautious"]);
 });
 
-describe("a text that our parser cannot read", () => {
+describe("a text that nacre's parser cannot read", () => {
   const unparsed = {
     rule: "unparsed",
     verdict: "ask",
@@ -148,7 +148,7 @@ describe("a text that our parser cannot read", () => {
     liftedBy: null,
   } as const;
 
-  test("but bash can is asked about", async () => {
+  test("needs approval if bash can read it", async () => {
     const { judge } = saying({ rule: "unparsed", findings: [unparsed] });
     const { bash, manager } = tools({ judge });
     expect((await bash("touch ran")).code).toBe("approval_pending");
@@ -156,7 +156,7 @@ describe("a text that our parser cannot read", () => {
     expect((await bash("echo fine", {}, { approve: async () => true })).output).toBe("fine\n");
   });
 
-  test("cannot talk bash into running it", async () => {
+  test("is not executed by the bash that checks its syntax", async () => {
     const { judge } = saying({ rule: "unparsed", findings: [unparsed] });
     const { bash, dir } = tools({ judge });
     for (const command of [
@@ -173,11 +173,11 @@ describe("a text that our parser cannot read", () => {
 
 type Approve = (request: ApprovalRequest) => Promise<boolean>;
 
-describe("a yes for one directory", () => {
+describe("an approval for one directory", () => {
   const COMMAND = "touch ran";
 
-  /** Ways to run a command in the default session, each with a callback that asks. */
-  const WAYS: Readonly<Record<string, (kit: Toolkit, approve: Approve) => Promise<unknown>>> = {
+  /** Functions that run the command in the default session through different APIs, each with an approve callback. */
+  const RUNNERS: Readonly<Record<string, (kit: Toolkit, approve: Approve) => Promise<unknown>>> = {
     "a call": (kit, approve) => kit.call("Bash", { command: COMMAND }, { approve }),
     "a call in the background": async (kit, approve) => {
       const args = { command: COMMAND, run_in_background: true };
@@ -199,8 +199,8 @@ describe("a yes for one directory", () => {
     return { kit, workingDir };
   };
 
-  /** Runs in one way, approves the first question after `meanwhile`, and refuses the next. Returns the questions. */
-  const questionsOf = async (run: (typeof WAYS)[string], kit: Toolkit, meanwhile: () => unknown) => {
+  /** Starts a runner, approves the first request after `meanwhile`, and refuses the next. Returns the requests. */
+  const requestsOf = async (run: (typeof RUNNERS)[string], kit: Toolkit, meanwhile: () => unknown) => {
     const asked: ApprovalRequest[] = [];
     await run(kit, async (request) => {
       asked.push(request);
@@ -214,42 +214,48 @@ describe("a yes for one directory", () => {
   const moveTo = (kit: Toolkit, dir: string) =>
     kit.call("Bash", { command: `cd ${dir}` }, { approve: async () => true });
 
-  test.each(Object.entries(WAYS))("is none for another: %s", async (_, run) => {
+  test.each(Object.entries(RUNNERS))("does not count for another: %s", async (_, run) => {
     const { kit, workingDir } = await kitIn(directory());
     await using _kit = kit;
-    const asked = await questionsOf(run, kit, () => moveTo(kit, "../second"));
+    const asked = await requestsOf(run, kit, () => moveTo(kit, "../second"));
     expect(asked.map(({ cwd }) => cwd)).toEqual([join(workingDir, "first"), join(workingDir, "second")]);
     for (const dir of ["first", "second"]) expect(existsSync(join(workingDir, dir, "ran"))).toBe(false);
   });
 
-  test.each(Object.entries(WAYS))("is none for another that the policy allows: %s", async (_, run) => {
-    const { judge } = saying({});
-    const choosy: typeof judge = (command, facts) =>
-      facts.cwd.endsWith("second")
-        ? saying({ verdict: "allow", rule: null }).judge(command, facts)
-        : judge(command, facts);
-    const { kit, workingDir } = await kitIn(directory(), choosy);
-    await using _kit = kit;
-    const asked = await questionsOf(run, kit, () => moveTo(kit, "../second"));
-    expect(asked.map(({ cwd, rule }) => [cwd, rule])).toEqual([
-      [join(workingDir, "first"), "some-rule"],
-      [join(workingDir, "second"), "some-rule"],
-    ]);
-    for (const dir of ["first", "second"]) expect(existsSync(join(workingDir, dir, "ran"))).toBe(false);
-  });
+  test.each(Object.entries(RUNNERS))(
+    "does not count for another that the policy allows: %s",
+    async (_, run) => {
+      const { judge } = saying({});
+      const allowSecond: typeof judge = (command, facts) =>
+        facts.cwd.endsWith("second")
+          ? saying({ verdict: "allow", rule: null }).judge(command, facts)
+          : judge(command, facts);
+      const { kit, workingDir } = await kitIn(directory(), allowSecond);
+      await using _kit = kit;
+      const asked = await requestsOf(run, kit, () => moveTo(kit, "../second"));
+      expect(asked.map(({ cwd, rule }) => [cwd, rule])).toEqual([
+        [join(workingDir, "first"), "some-rule"],
+        [join(workingDir, "second"), "some-rule"],
+      ]);
+      for (const dir of ["first", "second"]) expect(existsSync(join(workingDir, dir, "ran"))).toBe(false);
+    },
+  );
 
-  test.each(Object.entries(WAYS))("is none for one that took its place on disk: %s", async (_, run) => {
-    const { kit, workingDir } = await kitIn(directory());
-    await using _kit = kit;
-    const asked = await questionsOf(run, kit, () =>
-      renameSync(join(workingDir, "first"), join(workingDir, "elsewhere")),
-    );
-    expect(asked.map(({ cwd }) => cwd)).toEqual([join(workingDir, "first"), join(workingDir, "elsewhere")]);
-    expect(existsSync(join(workingDir, "elsewhere", "ran"))).toBe(false);
-    expect(existsSync(join(workingDir, "ran"))).toBe(false);
-  });
+  test.each(Object.entries(RUNNERS))(
+    "does not count after that directory was renamed: %s",
+    async (_, run) => {
+      const { kit, workingDir } = await kitIn(directory());
+      await using _kit = kit;
+      const asked = await requestsOf(run, kit, () =>
+        renameSync(join(workingDir, "first"), join(workingDir, "elsewhere")),
+      );
+      expect(asked.map(({ cwd }) => cwd)).toEqual([join(workingDir, "first"), join(workingDir, "elsewhere")]);
+      expect(existsSync(join(workingDir, "elsewhere", "ran"))).toBe(false);
+      expect(existsSync(join(workingDir, "ran"))).toBe(false);
+    },
+  );
 
-  test("counts when the session comes back to it before the command's turn", async () => {
+  test("counts if the session returns to it before the command's turn", async () => {
     const { kit, workingDir } = await kitIn(directory());
     await using _kit = kit;
     let questions = 0;

@@ -5,7 +5,7 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools } = useTools();
 
-test("output is exact, white space and all", async () => {
+test("output is exact, including white space", async () => {
   const { bash } = tools();
   const exact = {
     "echo ''": "\n",
@@ -18,7 +18,7 @@ test("output is exact, white space and all", async () => {
   for (const [command, output] of Object.entries(exact)) expect((await bash(command)).output).toBe(output);
 });
 
-test("chains, pipelines, heredocs, loops and functions are bash", async () => {
+test("chains, pipelines, here-documents, loops and functions run as in bash", async () => {
   const { bash } = tools();
   const script = `#!/usr/bin/env bash
 set -u
@@ -41,7 +41,7 @@ cat <<-EOF_TABS
   );
 });
 
-test("a command of 1 MiB runs whole", async () => {
+test("a command of 1 MiB runs completely", async () => {
   const { bash, call } = tools();
   const command = `cat > copy <<'END'\n${"0123456789abcde\n".repeat(65_536)}END\nwc -c < copy`;
   expect(command.length).toBeGreaterThan(1024 ** 2);
@@ -49,7 +49,7 @@ test("a command of 1 MiB runs whole", async () => {
   expect((await call("bash", { command })).output).toBe("1048576\n");
 });
 
-test("a large command that fails is answered without a long search", async () => {
+test("a large command that fails returns without a long search for paths with spaces", async () => {
   const command = `${": a.b c/d e.f\n".repeat(20_000)}false`;
   const started = performance.now();
   const { metadata } = await tools({ policy: "off" }).bash(command);
@@ -57,7 +57,7 @@ test("a large command that fails is answered without a long search", async () =>
   expect(performance.now() - started).toBeLessThan(100_000);
 });
 
-test("nothing waits for input or a terminal", async () => {
+test("a command has no stdin and no terminal to wait for", async () => {
   const { bash } = tools();
   const result = await bash(
     "echo test | cat; cat; read -r x; echo read $?; [[ -p /dev/stdin ]] || echo no pipe; cat < /dev/tty",
@@ -68,7 +68,7 @@ test("nothing waits for input or a terminal", async () => {
   expect(result.metadata["exit_code"]).toBe(1);
 });
 
-test("git does not open an editor or ask", async () => {
+test("git does not open an editor or prompt", async () => {
   const { bash } = tools();
   const result = await bash(
     "git init -q . && git -c user.name=a -c user.email=a@b commit --allow-empty -q -m one && git rebase --continue",
@@ -78,7 +78,7 @@ test("git does not open an editor or ask", async () => {
 });
 
 describe("a path with unquoted spaces", () => {
-  test("that exists is hinted at when the command fails", async () => {
+  test("gets a note if it exists and the command fails", async () => {
     const { bash, dir } = tools();
     writeFileSync(join(dir, "my long file.txt"), "content\n");
     const hint = '"my long file.txt" exists: quote paths with spaces.';
@@ -93,7 +93,7 @@ describe("a path with unquoted spaces", () => {
     expect((await bash(`cat ${whole}`)).notes).toContain(`"${whole}" exists: quote paths with spaces.`);
   });
 
-  test("is not mentioned when it was quoted, does not exist, or the command succeeds", async () => {
+  test("gets no note if it was quoted, does not exist, or the command succeeds", async () => {
     const { bash, dir } = tools();
     writeFileSync(join(dir, "my file.txt"), "content\n");
     await bash("true");
@@ -110,7 +110,7 @@ describe("a path with unquoted spaces", () => {
   });
 });
 
-test("the file of a truncated output holds every line", async () => {
+test("the output file of a truncated result contains every line", async () => {
   const result = await tools().bash("seq 1 20000");
   const file = String(result.metadata["output_file"]);
   expect(readFileSync(file, "utf8")).toBe(Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join(""));

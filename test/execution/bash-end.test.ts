@@ -9,7 +9,7 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools } = useTools();
 
-/** A signal that aborts when the command's output contains `word`. */
+/** Returns a signal that aborts when the command's output contains `word`. */
 function abortOn(word: string, reason?: unknown) {
   const controller = new AbortController();
   const onProgress = ({ message }: { message: string }) => {
@@ -29,7 +29,7 @@ describe("a timeout", () => {
     expect(isAlive(Number.parseInt(result.output, 10))).toBe(false);
   });
 
-  test("ends a shell that waits for a loop in the background", async () => {
+  test("ends a bash that waits for a background loop", async () => {
     const result = await tools().bash("while true; do sleep 0.1; done & wait", { timeout: 1000 });
     expect(result.code).toBe("timed_out");
     expect(result.metadata["duration_ms"]).toBeLessThan(5_000);
@@ -37,8 +37,8 @@ describe("a timeout", () => {
 
   test("lets a TERM trap run and keeps its output", async () => {
     const { bash } = tools();
-    const polite = await bash("trap 'echo cleaned up; exit 0' TERM; sleep 60 & wait", { timeout: 1000 });
-    expect(polite).toMatchObject({ code: "timed_out", output: "cleaned up\n" });
+    const result = await bash("trap 'echo cleaned up; exit 0' TERM; sleep 60 & wait", { timeout: 1000 });
+    expect(result).toMatchObject({ code: "timed_out", output: "cleaned up\n" });
   });
 
   test('turns the command into a background shell if onTimeout is "background"', async () => {
@@ -95,7 +95,7 @@ describe("a cancelled call", () => {
     }
   });
 
-  test("runs nothing if it was cancelled before it began", async () => {
+  test("runs nothing if it was cancelled before the command began", async () => {
     const { bash, manager } = tools();
     const result = await bash("echo ran", {}, { signal: AbortSignal.abort("the user pressed stop") });
     expect(result).toMatchObject({
@@ -113,14 +113,14 @@ describe("a cancelled call", () => {
 
 describe("a leftover of a command", () => {
   /** Starts `sleep` in the background and waits until the forked bash has become `sleep`. */
-  const leaves = (duration: string) =>
+  const leaveSleep = (duration: string) =>
     `sleep ${duration} & until [[ $(</proc/$!/comm) == sleep ]]; do :; done`;
 
   test("does not block the call, is listed in the result, and can be ended with KillShell", async () => {
     const { bash, call, manager } = tools();
     const marks = new Mark();
     const duration = marks.next();
-    const result = await bash(`printf hello; ${leaves(duration)}`);
+    const result = await bash(`printf hello; ${leaveSleep(duration)}`);
     const [shell] = manager.listShells();
     const [left] = marks.processes();
     expect(result).toMatchObject({ success: true, output: "hello" });
@@ -141,7 +141,7 @@ describe("a leftover of a command", () => {
     await eventually(() => expect(marks.processes()).toEqual([]));
   });
 
-  test("is reported as a subshell if it is one, without the path of the command file", async () => {
+  test("that is a subshell is reported as a subshell, without the path of the command file", async () => {
     const { metadata } = await tools().bash("(while :; do read -r -t 60 < <(:); done) &");
     expect(metadata["leftovers"]).toContainEqual({
       pid: expect.any(Number),
@@ -149,7 +149,7 @@ describe("a leftover of a command", () => {
     });
   });
 
-  test("is not reported if there is none", async () => {
+  test("is not reported if every process has ended", async () => {
     const { metadata } = await tools().bash("sleep 0.05 & wait; echo done");
     expect(metadata).not.toHaveProperty("leftovers");
     expect(metadata).not.toHaveProperty("bash_id");
@@ -157,7 +157,7 @@ describe("a leftover of a command", () => {
 
   test("is reported with a kill command in the modes dialect, which has no KillShell", async () => {
     const marks = new Mark();
-    const { notes, metadata } = await tools().call("bash", { command: leaves(marks.next()) });
+    const { notes, metadata } = await tools().call("bash", { command: leaveSleep(marks.next()) });
     const [left] = marks.processes();
     expect(metadata["leftovers"]).toEqual([left]);
     expect(notes.join("\n")).toContain(`(pid ${left?.pid}). To end it: kill -9 ${left?.pid}`);

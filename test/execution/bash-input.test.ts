@@ -1,4 +1,4 @@
-// BashInput: what it types, what it shows, and what it refuses.
+// BashInput: typing, the screen in its result, and refused input.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,9 +7,9 @@ import { APPROVED, drive, expectPlain, screenOf } from "../fixtures/terminals.ts
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools: make } = useTools();
-/** No person can be asked in these tests, unless they say so. */
+/** In these tests no person can be asked, except where a test passes an approve callback. */
 const PENDING = expect.stringMatching(/^approval_/);
-/** An interactive bash ignores TERM. */
+/** An interactive bash ignores TERM, so each kill waits for the full grace period. */
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 
 test("answers questions, shows the screen, and reports the exit code", async () => {
@@ -32,7 +32,7 @@ test("answers questions, shows the screen, and reports the exit code", async () 
   expect(metadata).toMatchObject({ status: "failed", exit_code: 7, waiting: "no", is_running: false });
 });
 
-test("keeps the screen after the end, and types nothing any more", async () => {
+test("keeps the screen after the shell has ended, and refuses to type", async () => {
   const tools = make({ ...TERMINALS });
   const ended = await drive(tools, "printf 'one\\ntwo\\n'");
   await ended.shell.wait(20_000);
@@ -42,7 +42,7 @@ test("keeps the screen after the end, and types nothing any more", async () => {
   expect(result.error).toContain("exited with code 0");
 });
 
-test("refuses text at a prompt for a secret, and stores nothing of what a person types", async () => {
+test("refuses text at a prompt for a secret, and does not store the secret that a person types", async () => {
   const tools = make({ ...TERMINALS });
   const asked = await drive(
     tools,
@@ -60,7 +60,7 @@ test("refuses text at a prompt for a secret, and stores nothing of what a person
 });
 
 test.each([
-  ["before the program reads it", "stty -echo; echo up; sleep 1000"],
+  ["before the program reads its input", "stty -echo; echo up; sleep 1000"],
   ["in a terminal inside the terminal", "script -qec 'stty -echo; echo up; read -r x' /dev/null"],
 ])("refuses a secret %s", async (_when, command) => {
   const tools = make(TERMINALS);
@@ -69,25 +69,26 @@ test.each([
   expect(await asked.input({ text: "hunter2\n" })).toMatchObject({ code: "secret_prompt" });
 });
 
-test("a text with several lines: the line after the prompt has turned into one for a secret is refused", async () => {
+test("of a text with several lines, the line that would go to a prompt for a secret is refused", async () => {
   const tools = make(TERMINALS);
   const command = `for i in 1 2; do read -rp 'user? ' user; read -rsp 'word? ' word; echo "got [$user] [$word]"; done`;
   const asked = await drive(tools, command);
   const refused = await asked.input({ text: "bob\nhunter2\n" });
   expect(refused).toMatchObject({ success: false, code: "secret_prompt" });
-  expect(refused.error).toContain("1 lines of the text were typed");
-  // Also in parts, and at a prompt of a shell.
+  expect(refused.error).toContain("1 line of the text was typed");
+  // The secret is also refused in parts, and at a prompt of an interactive bash.
   expect(await asked.input({ text: "hunter2" })).toMatchObject({ code: "secret_prompt" });
   expect(await asked.press("Enter")).toContain("got [bob] []");
   expect(asked.shell.getAllOutput()).not.toContain("hunter2");
-  const typedAsIs = "echo set enable-bracketed-paste off >rc; INPUTRC=rc PS1='$ ' bash --norc --noprofile";
-  const bash = await drive(tools, typedAsIs);
+  const bashWithoutPaste =
+    "echo set enable-bracketed-paste off >rc; INPUTRC=rc PS1='$ ' bash --norc --noprofile";
+  const bash = await drive(tools, bashWithoutPaste);
   const prompt = await bash.input({ text: "read -rs word\nhunter2\n" });
   expect(prompt).toMatchObject({ success: false, code: "secret_prompt" });
   expect(bash.shell.getAllOutput()).not.toContain("hunter2");
 });
 
-test("many lines are typed one after the other, and all arrive", async () => {
+test("many lines are typed one after the other, and the program receives all of them", async () => {
   const tools = make(TERMINALS);
   const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
   const cat = await drive(tools, "stty -echo; stty echo; cat >got; echo end");
@@ -140,8 +141,8 @@ test("a terminal has its own directory, exports and functions of the session, an
   expect((await shell.look()).text).toMatch(/^hello red\n.*\/sub\nxterm-256color\n0$/);
 });
 
-describe("bad input", () => {
-  test("a shell without a terminal, an unknown id, an unknown key, too much text", async () => {
+describe("invalid input", () => {
+  test("is refused: a shell without a terminal, an unknown id, an unknown key, a text that is too long", async () => {
     const tools = make({ ...TERMINALS });
     const plain = await tools.start("sleep 60");
     const call = async (args: object) => await tools.call("BashInput", args, APPROVED);
@@ -160,7 +161,7 @@ describe("bad input", () => {
       code: "invalid_input",
       error: expect.stringContaining(String(TERMINAL_INPUT_MAX_BYTES)),
     });
-    // Nothing of it was typed.
+    // No part of the text was typed.
     expect((await asked.look()).text).toBe("");
   });
 
@@ -187,7 +188,7 @@ describe("bad input", () => {
     expect(existsSync(join(tools.dir, "ran"))).toBe(false);
   });
 
-  test("without the group, Bash does not know the parameter", async () => {
+  test("without the terminal tools, Bash refuses the parameter terminal", async () => {
     const tools = make();
     const result = await tools.call(
       "Bash",
@@ -200,7 +201,7 @@ describe("bad input", () => {
 });
 
 describe("approval", () => {
-  test("a terminal needs one, and the request says why", async () => {
+  test("is required for a terminal, and the request names the reason", async () => {
     const tools = make({ ...TERMINALS });
     const asked: unknown[] = [];
     const args = { command: "cat", run_in_background: true, terminal: true };
@@ -216,7 +217,7 @@ describe("approval", () => {
     expect(tools.manager.listShells()).toEqual([]);
   });
 
-  test("a command that needs approval anyway: the request also names the terminal", async () => {
+  test("of a command that needs it anyway also names the terminal", async () => {
     const tools = make({ ...TERMINALS });
     const reasons: string[] = [];
     await tools.call(
@@ -233,7 +234,7 @@ describe("approval", () => {
     expect(reasons[0]).toMatch(/^(?!The command gets a terminal).+The command gets a terminal/);
   });
 
-  test("an allow rule for the program does not approve its terminal, the profile off does", async () => {
+  test("is still required with an allow rule for the program, but not with the profile off", async () => {
     const rules = [{ id: "cats", verdict: "allow", program: "cat", matches: "cat" }] as const;
     const args = { command: "cat", run_in_background: true, terminal: true };
     expect(await make({ ...TERMINALS, rules }).call("Bash", args)).toMatchObject({ code: PENDING });

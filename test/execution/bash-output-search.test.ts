@@ -34,7 +34,7 @@ test("the result stays within its limit, and its note says how to continue", asy
   expect(body(more.output)).toBe(`stdout:${next}: request number ${next}`);
 });
 
-test("a truncated result of Bash can be searched by its id", async () => {
+test("the output of a truncated Bash result can be searched by its id", async () => {
   const { bash, call } = tools();
   const result = await bash("seq 100000; echo needle in the middle; seq 100000");
   expect(result.metadata).toMatchObject({ truncated: true });
@@ -44,7 +44,7 @@ test("a truncated result of Bash can be searched by its id", async () => {
   expect(found.metadata).toMatchObject({ last_line: 200_001, exit_code: 0 });
 });
 
-test("secrets are redacted, a private key on every line", async () => {
+test("secrets are redacted, including every line of a private key", async () => {
   const { start, read } = tools();
   const key = [
     "-----BEGIN RSA PRIVATE KEY-----",
@@ -59,7 +59,7 @@ test("secrets are redacted, a private key on every line", async () => {
   expect(found.output).toContain("stdout:5: after");
 });
 
-test("bad input is refused in words", async () => {
+test("invalid input is refused with a message", async () => {
   const { start, read, manager } = tools();
   const shell = await start("seq 7");
   await shell.wait(20_000);
@@ -91,7 +91,7 @@ test.each([
   for (const result of [await read(shell), await read(shell, { search: "x" }), killed])
     expect(result).toMatchObject({ success: false, code: "swept" });
   if (isKnown) expect((await read(shell, {}, { scope: "theirs" })).code).toBe("shell_not_found");
-  // A host that starts later was not there when the shell was removed.
+  // A host that started after the removal reports the shell as swept, too.
   const later = tools({ shells: { stateRoot } });
   for (const result of [await later.read(shell), await later.call("KillShell", { shell_id: shell.id })])
     expect(result).toMatchObject({ success: false, code: "swept" });

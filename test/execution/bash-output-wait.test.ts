@@ -6,7 +6,7 @@ const { tools } = useTools();
 const body = (output: string) => output.slice(output.indexOf("\n\n") + 2);
 
 describe("waiting for a line", () => {
-  test("returns when it comes, with everything new up to then", async () => {
+  test("returns when the line appears, with all new output up to that line", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     const waiting = read(shell, { wait_for: "listening on \\d+", wait_ms: 20_000 });
@@ -22,7 +22,7 @@ describe("waiting for a line", () => {
     expect((await read(shell, { wait_for: "^ready in" })).output).toContain("[stderr]\nready in 5 ms\n");
   });
 
-  test("does not take a line that was read before", async () => {
+  test("does not match a line that was read before", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("echo tick 1");
@@ -36,7 +36,7 @@ describe("waiting for a line", () => {
     expect(body((await read(shell, { wait_for: "tick" })).output)).toBe("tick 2\n");
   });
 
-  test("shows what matched where it is no whole line yet, or a filter drops it", async () => {
+  test("adds the match as a note if it is an incomplete line or the filter drops it", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("printf 'Continue? '");
@@ -48,7 +48,7 @@ describe("waiting for a line", () => {
     expect(filtered.notes).toContain("Matched, but not shown above: other");
   });
 
-  test("fails as soon as the shell ends without it", async () => {
+  test("fails as soon as the shell ends without the line", async () => {
     const { start, read } = tools();
     const shell = await start("echo no luck; exit 3");
     const result = await read(shell, { wait_for: "listening", wait_ms: 50_000 });
@@ -61,14 +61,14 @@ describe("waiting for a line", () => {
     expect(body(result.output)).toBe("no luck\n");
   });
 
-  test("takes a line that came just before the end", async () => {
+  test("matches a line that was printed just before the shell ended", async () => {
     const { start, read } = tools();
     const shell = await start("echo all done");
     expect(await read(shell, { wait_for: "all done" })).toMatchObject({ success: true });
   });
 });
 
-describe("waiting for the end", () => {
+describe("waiting for exit", () => {
   test("returns with the exit code", async () => {
     const { start, read } = tools();
     const shell = await start("sleep 0.05; echo late; exit 2");
@@ -78,7 +78,7 @@ describe("waiting for the end", () => {
     expect((await read(shell, { wait_for: "exit" })).metadata).toMatchObject({ exit_code: 2 });
   });
 
-  test("that expires adds a note, and ends nothing", async () => {
+  test("adds a note on timeout, and does not end the shell", async () => {
     const { start, read } = tools();
     const shell = await start("sleep 300");
     const result = await read(shell, { wait_for: "exit", wait_ms: 20 });
@@ -91,7 +91,7 @@ describe("waiting for the end", () => {
 });
 
 describe("waiting for anything", () => {
-  test("returns at the first whole line, not at half of one", async () => {
+  test("returns at the first complete line, not at an incomplete line", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("printf half");
@@ -112,7 +112,7 @@ describe("waiting for anything", () => {
   });
 });
 
-test("a wait that is out of bounds is refused", async () => {
+test("a wait_ms that is out of bounds is refused", async () => {
   const { start, read } = tools();
   const shell = await start("sleep 300");
   expect((await read(shell, { wait_ms: -1 })).code).toBe("invalid_input");
@@ -120,7 +120,7 @@ test("a wait that is out of bounds is refused", async () => {
   expect((await read(shell, { wait_for: "(" })).error).toContain("Invalid wait_for regex: ");
 });
 
-test("a cancelled wait returns soon, and nothing counts as read", async () => {
+test("a cancelled wait returns soon, and marks no output as read", async () => {
   const { talker, read } = tools();
   const { shell, say } = await talker();
   const controller = new AbortController();

@@ -4,11 +4,11 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools } = useTools();
 
-/** What follows the status line. */
+/** The text after the status line. */
 const body = (output: string) => output.slice(output.indexOf("\n\n") + 2);
 
 describe("a read", () => {
-  test("on the wire is one flat object with the keys of the contract", async () => {
+  test("has a wire format with exactly the documented keys in one flat object", async () => {
     const { start, read } = tools();
     const shell = await start("echo out; echo err >&2; exit 5");
     await shell.wait(10_000);
@@ -28,7 +28,7 @@ describe("a read", () => {
     );
   });
 
-  test("of a shell that does not end by itself tells its status as it is", async () => {
+  test("of a running, killed or timed-out shell reports that status", async () => {
     const { start, read, call, manager } = tools();
     const shell = await start("sleep 300");
     expect((await read(shell)).metadata).toMatchObject({
@@ -44,7 +44,7 @@ describe("a read", () => {
     expect((await read(late)).metadata).toMatchObject({ status: "timeout", is_running: false });
   });
 
-  test("returns whole lines while the shell runs, and the rest when it is whole or the shell ends", async () => {
+  test("returns only complete lines while the shell runs, and the incomplete rest when the shell ends", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("printf 'whole\\nhal'");
@@ -59,7 +59,7 @@ describe("a read", () => {
     expect(body((await read(shell)).output)).toBe("last");
   });
 
-  test("gives each agent of a scope its own place, and other readers move none", async () => {
+  test("advances a separate cursor per agent of a scope, and other readers do not move it", async () => {
     const { start, read } = tools();
     const shell = await start("echo once");
     await shell.wait(10_000);
@@ -71,7 +71,7 @@ describe("a read", () => {
     expect(body((await read(shell)).output)).toBe("once\n");
   });
 
-  test("over the limit is truncated in the middle, and the next one continues after it", async () => {
+  test("over the limit is truncated in the middle, and the next read continues after it", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("seq 1 50000; echo mark");
@@ -99,7 +99,7 @@ describe("a filter", () => {
     expect(body((await read(shell)).output)).toBe("(no new output since last check)");
   });
 
-  test("sees lines without their colours", async () => {
+  test("sees lines without their colors", async () => {
     const { start, read } = tools();
     const shell = await start("printf '\\e[31mERR\\e[0mOR x\\ninfo\\n'");
     await shell.wait(10_000);
@@ -116,7 +116,7 @@ describe("a filter", () => {
     expect(result.notes).toEqual(["The filter left out 1 line."]);
   });
 
-  test("over a line without end answers as well", async () => {
+  test("is applied even if the output contains a line of 20 MB", async () => {
     const { start, read } = tools();
     const shell = await start("head -c 20000000 /dev/zero | tr '\\0' a; echo; echo short");
     await shell.wait(20_000);
@@ -127,7 +127,7 @@ describe("a filter", () => {
     ["(", "Invalid filter regex: "],
     ["a(?=b)", "RE2 syntax"],
     ["(a)\\1", "RE2 syntax"],
-  ])("%s is refused, nothing is waited for and nothing counts as read", async (filter, words) => {
+  ])("%s is refused at once, and no output counts as read", async (filter, words) => {
     const { start, read } = tools();
     const shell = await start("echo kept; sleep 300");
     await shell.waitFor({ pattern: /kept/ }, 10_000);
@@ -139,7 +139,7 @@ describe("a filter", () => {
 });
 
 describe("an id", () => {
-  test("that is unknown is answered with the shells there are", async () => {
+  test("that is unknown is refused with a list of the existing shells", async () => {
     const { start, call } = tools();
     const none = await call("BashOutput", { bash_id: "shell_none" });
     expect(none.error).toBe(
@@ -173,7 +173,7 @@ describe("an id", () => {
   });
 });
 
-test("output after a truncation of its file is shown, with a note", async () => {
+test("if an output file is truncated, later output is shown with a note", async () => {
   const { talker, read } = tools();
   const { shell, say } = await talker();
   say("echo a long first line");

@@ -1,4 +1,4 @@
-// Calls of Bash share a bash: what carries over, what ends it, what a result says about it.
+// Calls of Bash share a bash: the state that persists, the end of the bash, and the result that reports it.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools, directory } = useTools();
 
 describe("the next call", () => {
-  test("finds the directory, variables, functions, aliases, options and jobs of the one before", async () => {
+  test("has the directory, variables, functions, aliases, options and jobs of the previous call", async () => {
     const { bash, dir } = tools();
     mkdirSync(join(dir, "sub"));
     const moved = await bash(
@@ -26,7 +26,7 @@ describe("the next call", () => {
     expect(next.metadata).not.toHaveProperty("restarted");
   });
 
-  test("of another session or scope finds nothing of it", async () => {
+  test("of another session or scope has none of that state", async () => {
     const { bash } = tools();
     await bash("x=mine");
     await bash("x=other", {}, { sessionId: "other" });
@@ -41,13 +41,13 @@ describe("the next call", () => {
     expect(seen.map(({ output }) => output)).toEqual(["mine\n", "mine\n", "other\n", "elsewhere\n", "\n"]);
   });
 
-  test("of the modes dialect starts afresh", async () => {
+  test("of the modes dialect starts with clean state", async () => {
     const { call } = tools();
     await call("bash", { command: "x=1; cd /" });
     expect((await call("bash", { command: "echo [$x]" })).output).toBe("[]\n");
   });
 
-  test("that names another directory changes there first; the variables of a call are its own", async () => {
+  test("with another directory changes to it first, and the variables of a call last only for that call", async () => {
     const { bash, dir } = tools();
     const other = directory();
     await bash("cd /");
@@ -58,7 +58,7 @@ describe("the next call", () => {
     expect((await bash("pwd")).output).toBe(`${dir}\n`);
   });
 
-  test("after an exit continues with the state before it, and the result of the exit says so", async () => {
+  test("after an exit continues with the state before the exit, and the result of the exit reports that", async () => {
     const { bash } = tools();
     await bash("x=kept");
     const ended = await bash("x=lost; echo last words; exit 3");
@@ -85,19 +85,19 @@ describe("the next call", () => {
 
   test("waits for the previous one, reports that as progress, and can be cancelled", async () => {
     const { bash } = tools();
-    const heard: string[] = [];
-    const onProgress = ({ message }: { message: string }) => heard.push(message);
+    const messages: string[] = [];
+    const onProgress = ({ message }: { message: string }) => messages.push(message);
     const first = bash("mkfifo gate; read -r < gate; echo first");
     const second = bash("echo second", {}, { onProgress });
-    const leaving = new AbortController();
-    const third = bash("echo third", {}, { onProgress, signal: leaving.signal });
+    const cancelling = new AbortController();
+    const third = bash("echo third", {}, { onProgress, signal: cancelling.signal });
     await eventually(() =>
-      expect(heard).toEqual([
+      expect(messages).toEqual([
         "Waiting for the command before it in this session.",
         "Waiting for 2 commands before it in this session.",
       ]),
     );
-    leaving.abort();
+    cancelling.abort();
     expect(await third).toMatchObject({
       code: "aborted",
       error:
@@ -109,7 +109,7 @@ describe("the next call", () => {
 });
 
 describe("the policy", () => {
-  test("is asked about a command where the session is", async () => {
+  test("judges a command in the directory of the session", async () => {
     const { bash } = tools();
     await bash("cd /");
     expect(await bash("rm -rf *")).toMatchObject({ code: "policy_denied" });
@@ -132,7 +132,7 @@ describe("the policy", () => {
     expect(new Set(directories)).toEqual(new Set([dir, `${dir}/d\udcff`]));
   });
 
-  test("is asked again where a call in between has moved", async () => {
+  test("judges a command again if a call in between has changed the directory", async () => {
     const asked: string[] = [];
     const watching: NonNullable<ExecutionOptions["judge"]> = (command, facts) => {
       asked.push(`${command} in ${facts.cwd}`);
@@ -150,7 +150,7 @@ describe("the policy", () => {
 });
 
 describe("output", () => {
-  test("of one call is the whole content of the file that its result names", async () => {
+  test("of one call is the entire content of the file that its result names", async () => {
     const { bash } = tools({ maxOutputChars: 1000 });
     await bash("echo noise; echo noise >&2");
     const long = await bash("seq 1000; echo oops >&2");
@@ -162,7 +162,7 @@ describe("output", () => {
     expect(readFileSync(errors, "utf8")).toBe("oops\n");
   });
 
-  test("names the lines of the command and not of the session", async () => {
+  test("contains line numbers relative to the command, not to the session", async () => {
     const { bash } = tools();
     await bash("true");
     expect((await bash("true\nnonexistent-command")).output).toBe(
@@ -184,7 +184,7 @@ describe("output", () => {
 });
 
 describe("KillShell", () => {
-  test("ends what one command left running, and neither the session nor what others left", async () => {
+  test("ends the leftovers of one command, but not the session or the leftovers of other commands", async () => {
     const { bash, call } = tools();
     const marks = new Mark();
     const [one, two] = [marks.next(), marks.next()];
@@ -202,7 +202,7 @@ describe("KillShell", () => {
 });
 
 describe("a timeout to the background", () => {
-  test("makes the session's bash a background shell; a new one has the state before", async () => {
+  test("turns the session's bash into a background shell, and a new bash gets the previous state", async () => {
     const { bash, call } = tools({ onTimeout: "background", defaultTimeoutMs: 300 });
     await bash("x=kept; echo earlier");
     const result = await bash("x=lost; echo early; sleep 1; echo late");
@@ -216,7 +216,7 @@ describe("a timeout to the background", () => {
 });
 
 describe("a background command", () => {
-  test("starts from the session's directory, exports and functions; nothing flows back", async () => {
+  test("starts with the session's directory, exports and functions, and does not change the session", async () => {
     const { bash, call, dir } = tools();
     mkdirSync(join(dir, "sub"));
     await bash("cd sub; export E='two words'; f() { echo f:$1; }; plain=1");

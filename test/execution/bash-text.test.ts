@@ -9,13 +9,13 @@ afterEach(() => {
 });
 
 describe("characters", () => {
-  test("are whole, however the command wrote them", async () => {
+  test("are complete, even if the command writes them byte by byte", async () => {
     const { bash } = tools();
     const slowly = "for b in '\\xf0' '\\x9f' '\\x98' '\\x80' '\\xc3' '\\xa9'; do printf $b; sleep 0.01; done";
     expect((await bash(slowly)).output).toBe("😀é");
   });
 
-  test("that are none are shown as U+FFFD, and the file keeps the bytes", async () => {
+  test("that are invalid are shown as U+FFFD, and the file keeps the bytes", async () => {
     const { start, read } = tools();
     const shell = await start("printf 'a\\xffb\\n\\xe2\\x82'");
     await shell.wait(10_000);
@@ -23,7 +23,7 @@ describe("characters", () => {
     expect(readFileSync(shell.outputFiles.stdout, "latin1")).toBe("a\xffb\n\xe2\x82");
   });
 
-  test("of a byte order mark and of find -print0 stay text", async () => {
+  test("such as a byte order mark or the NULs of find -print0 count as text", async () => {
     const { bash } = tools();
     expect((await bash("printf '\\xef\\xbb\\xbfx'")).output).toBe("\ufeffx");
     expect((await bash("printf 'a\\0bcd\\0efg\\0'")).output).toBe("a\u2400bcd\u2400efg\u2400");
@@ -49,14 +49,14 @@ describe("the text on a terminal", () => {
   const bar = "printf 'start\\n 10%%\\r 50%%\\r100%%\\ndone\\n'";
   const colours = "printf '\\e[1;31mred\\e[0m \\e]8;;http://x\\e\\\\link\\e]8;;\\e\\\\\\n'";
 
-  test("is the shown text: progress bars in their last state, no escape sequences", async () => {
+  test("is returned as a terminal shows it: progress bars in their last state, no escape sequences", async () => {
     const { bash, call } = tools();
     expect((await bash(bar)).output).toBe("start\n100%\ndone\n");
     expect((await bash(colours)).output).toBe("red link\n");
     expect((await call("bash", { command: colours })).output).toBe("red link\n");
   });
 
-  test("is left as it was printed on request", async () => {
+  test("is returned unchanged on request", async () => {
     const { bash } = tools({ rawOutput: true });
     expect((await bash(bar)).output).toBe("start\n 10%\r 50%\r100%\ndone\n");
     expect((await bash(colours)).output).toBe(
@@ -68,7 +68,7 @@ describe("the text on a terminal", () => {
 describe("secrets", () => {
   const secret = "hush-hush-4711-abcdef";
 
-  test("that were not passed on are named once, and hidden wherever they are printed", async () => {
+  test("that were not passed on are named once, and redacted in all output", async () => {
     vi.stubEnv("NACRE_TEST_API_KEY", secret);
     const { bash, call, start, read, dir } = tools();
     const first = await bash(`echo "[$NACRE_TEST_API_KEY]"; echo key=${secret}`);
@@ -111,7 +111,7 @@ describe("output over the limit", () => {
   const NOTICE =
     /^\[Output truncated at 30000 characters: (\d+) characters and (\d+) lines left out here, of (\d+) characters and (\d+) lines; the whole output is in (.+)\]$/m;
 
-  test("keeps its head and its tail, with an exact account between", async () => {
+  test("keeps its head and its tail, with exact counts between them", async () => {
     const result = await tools().bash("seq 1 100000");
     const whole = Array.from({ length: 100_000 }, (_, i) => `${i + 1}\n`).join("");
     const found = NOTICE.exec(result.output);
@@ -124,12 +124,15 @@ describe("output over the limit", () => {
     expect(Number(lines)).toBe(whole.slice(head.length, -tail.length).split("\n").length - 1);
     expect([Number(allCharacters), Number(allLines)]).toEqual([whole.length, 100_000]);
     expect(result.metadata).toMatchObject({ truncated: true, output_file: file });
+    expect(result.notes).toEqual([
+      expect.stringContaining(`call BashOutput with bash_id="${result.metadata["bash_id"]}" and search`),
+    ]);
     expect(result.output.length).toBeLessThanOrEqual(30_000);
     expect(Math.min(head.length, tail.length)).toBeGreaterThan(14_000);
     expect(readFileSync(String(file), "utf8")).toBe(whole);
   });
 
-  test("marks the start of stderr even if the cut removes that line", async () => {
+  test("marks the start of stderr even if truncation removes that line", async () => {
     const { bash } = tools();
     for (const [out, err] of [
       [3_000, 20_000],
@@ -139,7 +142,10 @@ describe("output over the limit", () => {
       [200_000, 10],
     ]) {
       const result = await bash(`yes out | head -n ${out}; yes err | head -n ${err} >&2`);
-      expect(result.output.length).toBeLessThanOrEqual(30_000);
+      expect(result.notes).toEqual([
+      expect.stringContaining(`call BashOutput with bash_id="${result.metadata["bash_id"]}" and search`),
+    ]);
+    expect(result.output.length).toBeLessThanOrEqual(30_000);
       const shown = result.output.split("\n").filter((line) => line !== "" && !line.startsWith("[Output"));
       const at = shown.indexOf("[stderr]");
       expect(new Set(shown.slice(0, at))).toEqual(new Set(["out"]));

@@ -6,7 +6,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools, directory } = useTools();
 
 describe("a result on the wire", () => {
-  test("of a success is one flat object with the keys of the contract", async () => {
+  test("of a success is one flat object with the documented keys", async () => {
     const { bash, manager } = tools({ shells: { environment: { mode: "core" } } });
     const result = await bash("printf '\\nhello\\n\\n'; echo oops >&2", { description: "Says hello" });
     expect(result.toWire()).toEqual({
@@ -73,7 +73,7 @@ describe("a result on the wire", () => {
 });
 
 describe("how a command ends", () => {
-  test("is reported by its exit code, as in bash", async () => {
+  test("is reported by its exit code, with the same codes as bash", async () => {
     const { bash } = tools();
     const codes = {
       "doesntexist-nacre": 127,
@@ -95,7 +95,7 @@ describe("how a command ends", () => {
     }
   });
 
-  test("by a signal names it", async () => {
+  test("by a signal is reported with the signal's name", async () => {
     const result = await tools().bash("echo last words; kill -SEGV $$");
     expect(result).toMatchObject({
       success: false,
@@ -106,7 +106,7 @@ describe("how a command ends", () => {
     });
   });
 
-  test("by another caller names that caller", async () => {
+  test("by another caller is reported with that caller", async () => {
     const { call, bash, manager } = tools();
     const running = bash("echo up; exec sleep 300");
     const [shell] = await eventually(() => {
@@ -123,19 +123,19 @@ describe("how a command ends", () => {
     });
   });
 
-  test("a SIGINT to its own group does not reach the host", async () => {
-    let heard = 0;
-    const listener = () => heard++;
+  test("by a SIGINT to its own process group does not affect the host", async () => {
+    let received = 0;
+    const listener = () => received++;
     process.on("SIGINT", listener);
     const result = await tools().bash("bash -c 'kill -INT -$$' ; echo $?; kill -INT 0");
     process.off("SIGINT", listener);
     expect(result.success).toBe(false);
-    expect(heard).toBe(0);
+    expect(received).toBe(0);
   });
 });
 
 describe("where it runs", () => {
-  test("is the working directory of the call, with the variables of the call", async () => {
+  test("is the working directory of the call, and the variables of the call are set", async () => {
     const { bash } = tools();
     const workingDir = directory();
     const result = await bash("pwd; echo $GREETING", {}, { workingDir, env: { GREETING: "hi there" } });
@@ -143,7 +143,7 @@ describe("where it runs", () => {
     expect((await bash("echo [$GREETING]")).output).toBe("[]\n");
   });
 
-  test("that is not possible has the message of the contract", async () => {
+  test("is refused with the documented message if it is missing or not allowed", async () => {
     const { bash, dir } = tools({ shells: { allowedRoots: [directory()] } });
     const gone = `${dir}/gone`;
     expect(await bash("true", {}, { workingDir: gone })).toMatchObject({
@@ -158,7 +158,7 @@ describe("where it runs", () => {
 });
 
 describe("the tool", () => {
-  test("has the constants of the contract", () => {
+  test("has the documented constants", () => {
     expect([BashTool.DEFAULT_TIMEOUT_MS, BashTool.MAX_TIMEOUT_MS, BashTool.MAX_OUTPUT_SIZE]).toEqual([
       120_000, 600_000, 30_000,
     ]);

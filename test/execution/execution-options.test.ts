@@ -6,7 +6,7 @@ import { useShells } from "../fixtures/shells.ts";
 
 const { manager } = useShells();
 
-test("without a word everything has its default", async () => {
+test("without options, every value has its default", async () => {
   const resolved = resolveExecutionOptions();
   const facts = { cwd: "/work", home: "/home/dev", workspace: "/work" };
   const judging = await resolved.loadJudging();
@@ -24,7 +24,7 @@ test("without a word everything has its default", async () => {
 
 test("the options of a host are kept", () => {
   const own = manager();
-  const said = {
+  const given = {
     defaultTimeoutMs: 1,
     maxTimeoutMs: 2,
     maxOutputChars: 3,
@@ -33,8 +33,8 @@ test("the options of a host are kept", () => {
     redact: false,
     policy: "cautious",
   } as const;
-  const resolved = resolveExecutionOptions({ ...said, manager: own });
-  expect(resolved).toMatchObject(said);
+  const resolved = resolveExecutionOptions({ ...given, manager: own });
+  expect(resolved).toMatchObject(given);
   expect(resolved.manager()).toBe(own);
 });
 

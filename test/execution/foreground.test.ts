@@ -5,12 +5,12 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
 
-test("the seventeenth command of a scope waits for its turn and says so; other scopes do not wait", async () => {
+test("the seventeenth command of a scope waits and reports that; other scopes do not wait", async () => {
   const { bash } = tools();
   const gate = directory();
   const command = `mkfifo ${gate}/$$ && read -r < ${gate}/$$; echo through`;
-  const heard: string[] = [];
-  const onProgress = ({ message }: { message: string }) => heard.push(message);
+  const messages: string[] = [];
+  const onProgress = ({ message }: { message: string }) => messages.push(message);
   const running = Array.from({ length: 16 }, (_, i) =>
     bash(command, {}, { scope: "crowd", sessionId: `${i}` }),
   );
@@ -19,7 +19,7 @@ test("the seventeenth command of a scope waits for its turn and says so; other s
   const cancelled = new AbortController();
   const never = bash("echo never", {}, { scope: "crowd", sessionId: "never", signal: cancelled.signal });
   expect((await bash("echo free", {}, { scope: "elsewhere" })).output).toBe("free\n");
-  expect(heard).toEqual([
+  expect(messages).toEqual([
     "Waiting: 16 commands are already running, and 0 others are waiting before this one.",
   ]);
   cancelled.abort("not needed any more");

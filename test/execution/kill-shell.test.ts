@@ -9,7 +9,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools } = useTools();
 
 describe("killing", () => {
-  test("on the wire is one flat object with the keys of the contract", async () => {
+  test("returns one flat object with the documented keys", async () => {
     const { start, call } = tools();
     const shell = await start("exec sleep 300");
     expect((await call("KillShell", { shell_id: shell.id })).toWire()).toEqual({
@@ -24,7 +24,7 @@ describe("killing", () => {
     });
   });
 
-  test("ends what has hidden itself, and nothing of another shell", async () => {
+  test("ends processes that left the process group or cleared their environment, but not another shell", async () => {
     const { start, call } = tools();
     const marks = new Mark();
     const [near, far, other] = [marks.next(), marks.next(), marks.next()];
@@ -37,7 +37,7 @@ describe("killing", () => {
     expect(bystander.isRunning).toBe(true);
   });
 
-  test("twice succeeds twice, and the status stays killed", async () => {
+  test("succeeds a second time, and the status stays killed", async () => {
     const { start, call, read } = tools();
     const shell = await start("trap 'echo asked to end; exit 9' TERM; echo up; sleep 300 & wait");
     await shell.waitFor({ pattern: /up/ }, 10_000);
@@ -53,7 +53,7 @@ describe("killing", () => {
     expect(result.output).toContain("up\nasked to end\n");
   });
 
-  test("does not wait long for what ignores being asked", async () => {
+  test("does not wait long for processes that ignore TERM", async () => {
     const { start, call } = tools();
     const shell = await start("trap '' TERM INT; echo up; while :; do sleep 60; done");
     await shell.waitFor({ pattern: /up/ }, 10_000);
@@ -63,7 +63,7 @@ describe("killing", () => {
     expect(shell.exitCode).toBe(137);
   });
 
-  test("all at once is bounded, whatever the shells ignore", async () => {
+  test("all shells takes a bounded time, even if they ignore signals", async () => {
     const { start, manager } = tools({ shells: { killGraceMs: 200 } });
     const stubborn = "trap '' TERM INT; echo up; sleep 60";
     const shells = await Promise.all([1, 2, 3].map(() => start(stubborn, { workingDir: tmpdir() })));
@@ -75,7 +75,7 @@ describe("killing", () => {
   });
 });
 
-test("a shell that is still running after a kill is not called terminated", async () => {
+test("a shell that is still running after a kill is not reported as terminated", async () => {
   const { start, manager, context } = tools();
   const shell = await start("kill -STOP $PPID; echo up; sleep 300");
   await shell.waitFor({ pattern: /up/ }, 10_000);

@@ -12,8 +12,8 @@ function modes() {
   return { ...kit, run: (command: string, mode = "default") => kit.call("bash", { command, mode }) };
 }
 
-describe("on the wire", () => {
-  test("a success, a failure and a dry run have the keys of the contract", async () => {
+describe("the wire format", () => {
+  test("has the documented keys for a success, a failure and a dry run", async () => {
     const { run, call, manager } = modes();
     await run("true");
     const common = {
@@ -50,7 +50,7 @@ describe("on the wire", () => {
     });
   });
 
-  test("a background start has its pid, its id and its file", async () => {
+  test("has the pid, the id and the output file of a background start", async () => {
     const { run, manager } = modes();
     const result = await run("sleep 300", "background");
     const [shell] = manager.listShells();
@@ -65,7 +65,7 @@ describe("on the wire", () => {
 });
 
 describe("a background process", () => {
-  test("leads the process group of the reminder, and its file records the end", async () => {
+  test("leads the process group that the reminder names, and its output file records its end", async () => {
     const { run } = modes();
     const result = await run("sleep 300 & sleep 301 & echo $$; wait", "background");
     const pid = Number(/<pid>(\d+)<\/pid>/.exec(result.output)?.[1]);
@@ -73,7 +73,7 @@ describe("a background process", () => {
     await eventually(() => expect(readFileSync(file, "utf8")).toBe(`${pid}\n`));
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     expect(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2]).toBe(String(pid));
-    // As the reminder says, from another command.
+    // The kill command of the reminder works from another command.
     expect((await run(`kill -9 -${pid}`)).success).toBe(true);
     await eventually(() =>
       expect(readFileSync(file, "utf8")).toBe(`${pid}\n\n\n[background process failed: exit code 137]\n`),
@@ -91,7 +91,7 @@ describe("a background process", () => {
 });
 
 describe("large output", () => {
-  test("is cut between characters, and the file holds all of it", async () => {
+  test("is cut between characters, and the file contains all of it", async () => {
     const { run } = modes();
     const result = await run("printf 'x'; printf '😀%.0s' {1..50000}; exit 4");
     expect(result.error).toBe("[command failed: exit code 4]");
@@ -103,14 +103,14 @@ describe("large output", () => {
     expect(readFileSync(file, "utf8")).toBe(`x${"😀".repeat(50_000)}`);
   });
 
-  test("of megabytes is accounted for with one decimal", async () => {
+  test("of megabytes is reported with one decimal", async () => {
     const { output } = await modes().run("head -c 1258291 /dev/zero | tr '\\0' y");
     expect(output.split("\n")[0]).toBe("[output truncated in middle: got 1.2MB, max is 128KB]");
     expect(output).toMatch(/\ny{4096}\n\n\[snip\]\n\ny{4096}$/);
   });
 });
 
-test("a cancelled call is reported as such, with its output", async () => {
+test("a cancelled call is reported as cancelled, with its output", async () => {
   const { call } = modes();
   const controller = new AbortController();
   const result = await call(
@@ -125,7 +125,7 @@ test("a cancelled call is reported as such, with its output", async () => {
   });
 });
 
-test("nothing of a cancelled call runs when it has returned", async () => {
+test("no process of a cancelled call is running after the call has returned", async () => {
   const { call } = modes();
   const mark = new Mark();
   const controller = new AbortController();

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** The notes on a command that has run. */
+/** Runs a command and returns the notes on it. */
 async function notesAfter(
   command: string,
   {
@@ -38,7 +38,7 @@ describe("notes", () => {
     expect(await notesAfter("false")).toEqual([]);
   });
 
-  test("name everything that was left running, and how to end it", async () => {
+  test("name every leftover, and how to end it", async () => {
     const leftovers = [
       { pid: 1, command: "one" },
       { pid: 2, command: "two" },
@@ -64,7 +64,7 @@ describe("notes", () => {
     ]);
   });
 
-  test("survive variables with names that no expression could hold", async () => {
+  test("handle variables whose names are invalid as regular expressions", async () => {
     vi.stubEnv("BASH_FUNC_[x(%%", "() { :; }");
     vi.stubEnv("NACRE_TEST_PASSWORD", "hush-hush-4711");
     const shells = manager();

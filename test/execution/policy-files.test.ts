@@ -40,13 +40,13 @@ function put(file: string, content: unknown): string {
 }
 
 const rulesOf = (...rules: object[]) => ({ version: 1, rules });
-const idsOf = (files: PolicyFiles, place = workspace) =>
-  files.rulesFor(place).map(({ source, rules }) => [source, ...rules.map(({ id }) => id)]);
+const idsOf = (files: PolicyFiles, cwd = workspace) =>
+  files.rulesFor(cwd).map(({ source, rules }) => [source, ...rules.map(({ id }) => id)]);
 
 describe("files of rules", () => {
   test("without files there are no rules", () => expect(idsOf(new PolicyFiles({}))).toEqual([]));
 
-  test("lie in the XDG configuration directory and in the workspace", () => {
+  test("are read from the XDG configuration directory and from the workspace", () => {
     put(own, rulesOf(mayClean));
     put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
     expect(idsOf(new PolicyFiles({}))).toEqual([
@@ -55,19 +55,19 @@ describe("files of rules", () => {
     ]);
   });
 
-  test("a file that is named stands in place of the one in the configuration directory", () => {
+  test("a file in the option policyFile replaces the file in the configuration directory", () => {
     put(own, rulesOf(mayClean));
     const policyFile = put(join(dir, "other.json"), rulesOf(noCurl));
     expect(idsOf(new PolicyFiles({ policyFile }))).toEqual([["user", "no-curl"]]);
   });
 
-  test("lie in the configuration of the home that is asked about", () => {
+  test("are read from the configuration directory of the given home", () => {
     put(own, rulesOf(mayClean));
     put(join(dir, "somebody/.config/nacre/policy.json"), rulesOf(noCurl));
     expect(idsOf(new PolicyFiles({ home: join(dir, "somebody") }))).toEqual([["user", "no-curl"]]);
   });
 
-  test("a file at the top of a repository holds below, one above it does not", () => {
+  test("a file at the top of a repository applies to its subdirectories, a file above the repository does not", () => {
     const below = join(workspace, "packages/api");
     mkdirSync(below, { recursive: true });
     put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
@@ -107,7 +107,7 @@ describe("an invalid file is an error with problem, line and remedy", () => {
     return "no failure";
   };
 
-  test("it is not there, but was named", () => {
+  test("the named file does not exist", () => {
     const policyFile = join(dir, "gone.json");
     expect(failure(new PolicyFiles({ policyFile }))).toBe(
       `The policy file ${policyFile} cannot be used, and without it nothing is run.\n  There is no such file. Create it, or remove it from the settings.`,
@@ -131,7 +131,7 @@ describe("an invalid file is an error with problem, line and remedy", () => {
     expect(failure()).toMatch(/\n {2}line 8: Rule no-curl: it does not match its own example "wget x"\.$/);
   });
 
-  test("it lies in the workspace and would allow something", () => {
+  test("it is in the workspace and contains an allow rule", () => {
     put(join(workspace, ".nacre/policy.json"), rulesOf(mayClean));
     expect(failure()).toMatch(/\n {2}line 6: Rule may-clean: a file in the workspace can only ask and deny/);
   });
@@ -156,7 +156,7 @@ describe("an invalid file is an error with problem, line and remedy", () => {
 });
 
 describe("a toolkit", () => {
-  test("obeys the rules of the person and of the workspace", async () => {
+  test("applies the rules of the user and of the workspace", async () => {
     put(own, rulesOf(mayClean));
     put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
     await using kit = await createToolkit({
@@ -171,7 +171,7 @@ describe("a toolkit", () => {
     });
   });
 
-  test("does not start with a file that cannot be used", async () => {
+  test("does not start with an invalid file", async () => {
     put(own, "no");
     await expect(createToolkit({ workingDir: workspace, stateRoot: join(dir, "state") })).rejects.toThrow(
       `The policy file ${own} cannot be used`,

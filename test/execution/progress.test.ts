@@ -12,54 +12,54 @@ afterEach(() => {
  * times.
  */
 async function follow(kit: ReturnType<typeof tools>, command: string, word: string) {
-  const told: { message: string; at: number }[] = [];
+  const reported: { message: string; at: number }[] = [];
   const controller = new AbortController();
   const onProgress = ({ message }: { message: string }) => {
-    told.push({ message, at: performance.now() });
+    reported.push({ message, at: performance.now() });
     if (message.includes(word)) controller.abort();
   };
   const result = await kit.bash(command, {}, { onProgress, signal: controller.signal });
-  return { told, result };
+  return { reported, result };
 }
 
 describe("progress", () => {
   test("reports the last new lines, at most four times a second", async () => {
-    const { told, result } = await follow(
+    const { reported, result } = await follow(
       tools(),
       "for i in {1..300}; do echo line $i; (( i % 3 )) || sleep 0.01; done; echo the end; sleep 60",
       "the end",
     );
     expect(result.code).toBe("aborted");
-    expect(told.at(-1)?.message).toBe("line 297\nline 298\nline 299\nline 300\nthe end");
-    const seconds = ((told.at(-1)?.at ?? 0) - (told[0]?.at ?? 0)) / 1000;
-    expect(told.length - 1).toBeLessThanOrEqual(Math.ceil(seconds * 4));
+    expect(reported.at(-1)?.message).toBe("line 297\nline 298\nline 299\nline 300\nthe end");
+    const seconds = ((reported.at(-1)?.at ?? 0) - (reported[0]?.at ?? 0)) / 1000;
+    expect(reported.length - 1).toBeLessThanOrEqual(Math.ceil(seconds * 4));
   });
 
   test("includes stderr, and reports nothing while the command prints nothing", async () => {
-    const { told } = await follow(tools(), "echo oops >&2; sleep 0.6; echo over; sleep 60", "over");
-    expect(told.map(({ message }) => message)).toEqual(["oops", "over"]);
+    const { reported } = await follow(tools(), "echo oops >&2; sleep 0.6; echo over; sleep 60", "over");
+    expect(reported.map(({ message }) => message)).toEqual(["oops", "over"]);
   });
 
-  test("shows only what a model would see: no colors and no secrets, even where a line was cut", async () => {
+  test("shows the same text as a model gets, without colors and secrets, even if a line is cut", async () => {
     vi.stubEnv("NACRE_TEST_API_KEY", "hush-hush-4711-abcdef");
-    const { told } = await follow(
+    const { reported } = await follow(
       tools(),
-      // Prepared in a file: `cat` prints it in one write, so no progress message contains only half of it.
+      // `cat` prints the prepared file in one write. So no progress message contains only half of the text.
       `{ printf 'x%.0s' {1..3000}; printf 'hush-hush-4711-abcdef'; printf 'y%.0s' {1..40950}; printf '\\n\\e[31mready\\e[0m hush-hush-4711-abcdef\\n'; } >text; cat text; sleep 60`,
       "ready",
     );
-    expect(told.map(({ message }) => message)).toEqual(["ready [redacted:NACRE_TEST_API_KEY]"]);
+    expect(reported.map(({ message }) => message)).toEqual(["ready [redacted:NACRE_TEST_API_KEY]"]);
   });
 
   test("redacts a private key that is longer than one progress message", async () => {
     const key = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n".repeat(200)}`;
-    const { told } = await follow(
+    const { reported } = await follow(
       tools(),
-      // Prepared in a file: `cat` prints it in one write, so no progress message contains only half of it.
+      // `cat` prints the prepared file in one write. So no progress message contains only half of the text.
       `printf %s '${key}' >key; { cat key; echo -----END PRIVATE KEY-----; echo ready; } >text; cat text; sleep 60`,
       "ready",
     );
-    expect(told.map(({ message }) => message)).toEqual(["[redacted:private-key]\nready"]);
+    expect(reported.map(({ message }) => message)).toEqual(["[redacted:private-key]\nready"]);
   });
 
   test("adds a note if its listener throws, and lets the command continue", async () => {

@@ -1,4 +1,4 @@
-// What holds for every output, with real commands that print it.
+// Properties of every output, tested with real commands that print it.
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -17,7 +17,7 @@ const body = (output: string) => {
   return text === NOTHING ? "" : text;
 };
 
-/** Text of many widths, in lines of many lengths. */
+/** Text with characters of many widths, in lines of many lengths. */
 const text = fc
   .array(
     fc.oneof(
@@ -28,7 +28,7 @@ const text = fc
   )
   .map((parts) => parts.join(""));
 
-/** The bytes of a text, cut anywhere: also inside characters. */
+/** The bytes of a text, cut anywhere, even inside characters. */
 const pieces = fc
   .tuple(text, fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }))
   .map(([whole, cuts]) => {
@@ -37,7 +37,7 @@ const pieces = fc
     return { whole, parts: at.slice(1).map((end, i) => bytes.subarray(at[i], end)) };
   });
 
-/** Has a talker print the pieces one by one, and calls `read` after each. */
+/** Makes a talker print the pieces one by one, and calls `read` after each piece. */
 async function print(
   { shell, say }: { shell: ShellProcess; say(line: string): void },
   parts: readonly Buffer[],
@@ -45,7 +45,7 @@ async function print(
 ): Promise<void> {
   let expected = sizeOf(shell.outputFiles.stdout);
   for (const part of parts.filter(({ length }) => length > 0)) {
-    // A file each: the one before may still be open.
+    // Each piece gets a new file, because `cat` may still have the previous file open.
     const name = `piece-${expected}`;
     writeFileSync(join(shell.workingDir, name), part);
     expected += part.length;
@@ -72,7 +72,7 @@ describe("for every output", () => {
     );
   });
 
-  test("the reads of getNewOutput() concatenate to the whole, however it was cut", async () => {
+  test("the reads of getNewOutput() concatenate to the complete output, wherever it was cut", async () => {
     const talking = await tools().talker();
     await fc.assert(
       fc.asyncProperty(pieces, async ({ whole, parts }) => {
@@ -86,7 +86,7 @@ describe("for every output", () => {
     );
   });
 
-  test("the reads of BashOutput concatenate to the whole, each line once among concurrent readers", async () => {
+  test("the reads of BashOutput concatenate to the complete output, and concurrent readers get each line once", async () => {
     const kit = tools({ redact: false, maxOutputChars: 1e6 });
     const talking = await kit.talker();
     await fc.assert(
@@ -96,8 +96,8 @@ describe("for every output", () => {
         await print(talking, ended, async () => {
           const results = await Promise.all(Array.from({ length: readers }, () => kit.read(talking.shell)));
           const bodies = results.map(({ output }) => body(output));
-          expect(bodies.every((one) => one === "" || one.endsWith("\n"))).toBe(true);
-          expect(bodies.filter((one) => one !== "").length).toBeLessThanOrEqual(1);
+          expect(bodies.every((text) => text === "" || text.endsWith("\n"))).toBe(true);
+          expect(bodies.filter((text) => text !== "").length).toBeLessThanOrEqual(1);
           read += bodies.join("");
         });
         expect(read).toBe(`${whole}\n`);
@@ -106,7 +106,7 @@ describe("for every output", () => {
     );
   });
 
-  test("a filter shows exactly the matching lines, and the rest of them does not come again", async () => {
+  test("a filter shows exactly the matching lines, and later reads do not return the other lines", async () => {
     const kit = tools({ redact: false, maxOutputChars: 1e6 });
     const talking = await kit.talker();
     const sources = fc.constantFrom("^x", "é", "[0-9]$", "^$", "e.*x", ".");
@@ -149,7 +149,7 @@ test("two readers of a shell that keeps printing get each line exactly once", as
   expect(seen.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 2000 }, (_, i) => i + 1));
 });
 
-test("output after the return of the call is complete after the end", async () => {
+test("output that arrives after the start of the wait is complete when the shell has ended", async () => {
   const { start, read } = tools();
   const dir = directory();
   const gate = join(dir, "gate");

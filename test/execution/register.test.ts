@@ -11,7 +11,7 @@ const names = (register: (registry: ToolRegistry) => void): string[] => {
 };
 
 describe("registering", () => {
-  test("puts the tools of a dialect into a registry", () => {
+  test("adds the tools of a dialect to a registry", () => {
     expect(names((registry) => registerExecutionTools(registry))).toEqual([
       "Bash",
       "BashOutput",
@@ -28,7 +28,7 @@ describe("registering", () => {
     expect(names((registry) => registerModesTool(registry))).toEqual(["bash"]);
   });
 
-  test("hands the options on", () => {
+  test("passes the options to the tools", () => {
     const registry = new ToolRegistry();
     registerExecutionTools(registry, { maxTimeoutMs: 9_000 });
     expect(registry.get("Bash")?.toJsonSchema()).toMatchObject({
@@ -36,13 +36,13 @@ describe("registering", () => {
     });
   });
 
-  test("names no directory where none is known", () => {
+  test("without a known directory, the description does not name one", () => {
     const registry = new ToolRegistry();
     registerModesTool(registry);
     expect(registry.get("bash")?.description).not.toContain("<pwd>");
   });
 
-  test("of a name that is taken is refused, and nothing is registered", () => {
+  test("a name that is already registered is refused, and no tool is added", () => {
     const registry = new ToolRegistry();
     registerExecutionTools(registry);
     expect(() => registerAllTools(registry)).toThrow(/Bash/);

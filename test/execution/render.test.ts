@@ -7,7 +7,7 @@ import { useShells } from "../fixtures/shells.ts";
 const { manager, run } = useShells();
 
 describe("rendering", () => {
-  test("puts stdout first, then stderr under its heading, and names no file if nothing is cut", async () => {
+  test("puts stdout first, then stderr under its heading, and names no file if the output is complete", async () => {
     const shells = manager();
     const options = resolveExecutionOptions({ manager: shells });
     const texts = {
@@ -28,7 +28,7 @@ describe("rendering", () => {
     }
   });
 
-  test("names the file that holds the whole: that of stderr where only that was printed", async () => {
+  test("names the stderr file as the complete output if the command printed only to stderr", async () => {
     const shells = manager();
     const options = resolveExecutionOptions({ manager: shells, maxOutputChars: 1_000 });
     const shell = await run(shells, "seq 1 1000 >&2");
@@ -38,17 +38,17 @@ describe("rendering", () => {
     });
   });
 
-  test("with a filter drops the line of stderr where nothing of it matches", async () => {
+  test("with a filter drops the stderr heading if no line of stderr matches", async () => {
     const shells = manager();
     const options = resolveExecutionOptions({ manager: shells });
     const shell = await run(shells, "echo yes; echo no >&2");
-    expect(await render(shell.outputParts, options, compilePattern("yes"))).toMatchObject({
+    expect(await render(shell.outputParts, options, { filter: compilePattern("yes") })).toMatchObject({
       text: "yes\n",
       skipped: 1,
     });
   });
 
-  test("is sanitized as the host wants it", () => {
+  test("sanitizes the text according to the host's options", () => {
     const shells = manager();
     const text = "\x1b[31mred\x1b[0m";
     expect(sanitizerFor(resolveExecutionOptions({ manager: shells }))(text)).toBe("red");

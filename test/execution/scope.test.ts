@@ -8,12 +8,12 @@ import { useShells } from "../fixtures/shells.ts";
 const { manager } = useShells();
 const context = (of: { scope?: string; agentId?: string } = {}) => createContext({ workingDir: "/", ...of });
 
-test("a call without a scope has the default one, and without an agent an empty reader", () => {
+test("a call without a scope gets the default scope, and without an agent an empty reader", () => {
   expect([scopeOf(context()), scopeOf(context({ scope: "a" }))]).toEqual(["default", "a"]);
   expect([readerOf(context()), readerOf(context({ agentId: "b" }))]).toEqual(["", "b"]);
 });
 
-test("a shell is found in its own scope only, and the answer lists the last ones of that scope", async () => {
+test("a shell is found only in its own scope, and the error lists only shells of the caller's scope", async () => {
   const shells = manager();
   const create = (command: string, scope: string) =>
     shells.createShell({ command, workingDir: tmpdir(), scope, background: false });

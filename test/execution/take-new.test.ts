@@ -6,7 +6,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools, manager, run } = useTools();
 
 describe("new output", () => {
-  test("is taken once, up to the last whole line while the shell runs", async () => {
+  test("is taken once, up to the last complete line while the shell runs", async () => {
     const { shell, say } = await tools().talker();
     expect(hasNew(shell, "r")).toBe(false);
     say("printf 'ab\\ncd'; printf 'x\\n' >&2");
@@ -26,7 +26,7 @@ describe("new output", () => {
     expect(takeNew(shell, "another", false)).toMatchObject({ stdout: { from: 0, to: 5 } });
   });
 
-  test("ends at the last newline, however far back it is", async () => {
+  test("ends at the last newline, even if that newline is many pieces back", async () => {
     const shell = await run(manager(), `printf 'a\\n'; head -c ${2 * SCAN_PIECE_BYTES} /dev/zero`);
     expect(takeNew(shell, "", true).stdout).toMatchObject({ from: 0, to: 2 });
     expect(takeNew(shell, "", true).stdout).toMatchObject({ from: 2, to: 2 });

@@ -1,5 +1,5 @@
-// What the messages about a terminal show: the caller's own shells only, and no control character of a command, a title,
-// a file name or a key.
+// Messages about a terminal list only the caller's own shells. They contain no control characters from commands, titles,
+// file names or keys.
 import { expect, test } from "vitest";
 import { withFinished } from "../../src/execution/finished-report.ts";
 import { summaryOf } from "../../src/shell/diagnosis.ts";
@@ -30,13 +30,13 @@ test.each(["BashInput", "BashOutput", "KillShell"])(
     expect(refused.error).toContain(`There are:\n${own.shell.id} (running): read -rp 'own? ' x`);
     expect(refused.error).not.toContain("theirs?");
     expect(refused.metadata).not.toHaveProperty("screen");
-    // Nothing was typed, and it still runs.
+    // The tool typed nothing, and the shell is still running.
     expect(theirs.shell.isRunning).toBe(true);
     expect((await theirs.look()).text).toBe("theirs?");
   },
 );
 
-test("the list of shells, the report of an end and the result of a kill have no control characters", async () => {
+test("the list of shells, the report of an ended shell and the result of a kill contain no control characters", async () => {
   const tools = make(TERMINALS);
   const command = `printf '${HOSTILE}up\\n${HOSTILE}'; read -r x # ${HOSTILE}`;
   const shown = await drive(tools, command);
@@ -57,7 +57,7 @@ test("the list of shells, the report of an end and the result of a kill have no 
   expect(report.toDisplay()).not.toMatch(CONTROL);
 });
 
-test("a diagnosis has no control characters of command lines, arguments and file names", async () => {
+test("a diagnosis contains no control characters from command lines, arguments or file names", async () => {
   const tools = make(TERMINALS);
   const shown = await drive(
     tools,
@@ -85,7 +85,7 @@ test.each(["\x1b", "\x1b[31mred", "Ctrl-\x7f", "\u009b31m", "a\u202eb", "\x07", 
     expect(refused).toMatchObject({ success: false, code: "invalid_input" });
     expect(refused.error).toContain("Unknown key");
     expect(refused.error).not.toMatch(CONTROL);
-    // The key before it was not pressed either.
+    // The key before the unknown key was not pressed either.
     expect(asked.shell.isRunning).toBe(true);
   },
 );

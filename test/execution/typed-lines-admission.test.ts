@@ -1,4 +1,4 @@
-// BashInput at an idle shell prompt: the policy judges each whole line.
+// BashInput at an idle shell prompt: the policy judges each complete line.
 import { describe, expect, test } from "vitest";
 import { linesOf } from "../../src/execution/typed-lines.ts";
 import { TERMINAL_LINE_MAX_CHARS } from "../../src/support/limits.ts";
@@ -6,11 +6,11 @@ import { drive } from "../fixtures/terminals.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools: make } = useTools();
-/** An interactive bash ignores TERM. */
+/** An interactive bash ignores TERM, so each kill waits for the full grace period. */
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 const BASH = "PS1='$ ' bash --norc --noprofile";
 
-/** A shell at its prompt, and a person who approves terminals, and other commands only if they contain `approved`. */
+/** A shell at its prompt. Its person approves the terminal, but other commands only if they contain `approved`. */
 async function driveAsked(command: string, approved?: string) {
   const asked: string[] = [];
   const approve = async (request: { readonly command: string; readonly rule: string }) => {
@@ -22,7 +22,7 @@ async function driveAsked(command: string, approved?: string) {
 }
 
 describe("a line at an idle shell prompt", () => {
-  test("is judged as a whole, also if it was typed in parts", async () => {
+  test("is judged as a whole, even if it was typed in parts", async () => {
     const tools = make({ ...TERMINALS });
     const bash = await drive(tools, BASH);
     await bash.type("rm -rf ");
@@ -34,7 +34,7 @@ describe("a line at an idle shell prompt", () => {
     expect(await bash.type("echo fine\n")).toContain("fine");
   });
 
-  test("is put before a person if the policy asks", async () => {
+  test("is shown to a person if it needs approval", async () => {
     const tools = make({ ...TERMINALS });
     const asked: string[] = [];
     const approve = async ({ command, rule }: { command: string; rule: string }) => {
@@ -47,14 +47,14 @@ describe("a line at an idle shell prompt", () => {
     expect(asked.at(-1)).toContain("git push --force");
   });
 
-  test("an answer to a program's question is not judged", async () => {
+  test("is not judged if it answers a program's question", async () => {
     const tools = make({ ...TERMINALS });
     const asked = await drive(tools, "read -rp 'What? ' x; echo got $x");
     await asked.type("rm -rf /\n");
     expect((await asked.look()).text).toContain("got rm -rf /");
   });
 
-  test("editing keys change what is judged", () => {
+  test("is judged after its editing keys are applied", () => {
     expect(linesOf("", { text: "ab\ncd", keys: [] })).toEqual({ entered: ["ab\n"], rest: "cd" });
     expect(linesOf("ab", { text: "c", keys: ["Backspace", "Enter"] })).toEqual({
       entered: ["ab\n"],
@@ -64,7 +64,7 @@ describe("a line at an idle shell prompt", () => {
     expect(linesOf("ab", { text: "", keys: ["Ctrl-C", "Enter"] })).toEqual({ entered: ["", "\n"], rest: "" });
   });
 
-  test("a command of several lines is judged as a whole", async () => {
+  test("is judged together with the other lines of its command", async () => {
     const tools = make({ ...TERMINALS });
     const bash = await drive(tools, BASH);
     await bash.type("for i in 1 2; do\n");
@@ -76,7 +76,7 @@ describe("a line at an idle shell prompt", () => {
       ["rm -rf \\\n", "/\n"],
       ["rm -rf '/\n", "'/../*\n"],
       ["if true; then\n", "rm -rf /\n"],
-      // bash rejects it, so that the next line runs alone.
+      // bash rejects the first line, so the next line runs alone.
       ["done\n", "rm -rf /\n"],
       ["echo a\nif true; then\n", "rm -rf /\n"],
     ] as const) {
@@ -93,7 +93,7 @@ describe("a line at an idle shell prompt", () => {
     ["after two such lines", ["{ )", ")", "if true; then git push --force", "fi"]],
     ["after a here-document with a quote", ["cat <<E", "'", "E", "{ git push --force #'", "}"]],
     ["after a pattern that needs extglob", ["echo @(", "git push --force # )"]],
-  ])("is judged with the lines that bash still reads, %s", async (_when, lines) => {
+  ])("is judged together with the pending lines of its command, %s", async (_when, lines) => {
     const { shell, asked } = await driveAsked(BASH);
     for (const line of lines.slice(0, -1)) await shell.type(`${line}\n`);
     const refused = await shell.input({ text: `${lines.at(-1)}\n` });
@@ -101,7 +101,7 @@ describe("a line at an idle shell prompt", () => {
     expect(asked).toEqual([expect.stringContaining("git push --force")]);
   });
 
-  test("is not put before a person again with the next line, although bash has rejected an earlier one", async () => {
+  test("needs no second approval with the next line, even if bash has rejected an earlier line", async () => {
     const { shell, asked } = await driveAsked(BASH, "git push --force");
     await shell.type(")\n");
     await shell.type("git push --force\n");
@@ -109,7 +109,7 @@ describe("a line at an idle shell prompt", () => {
     expect(asked).toEqual(["git push --force\n"]);
   });
 
-  test("a here-document in parts is judged with its command", async () => {
+  test("of a here-document is judged together with its command", async () => {
     const { shell, asked } = await driveAsked(BASH);
     await shell.type("cat <<E\n");
     await shell.type("it's (text\n");
@@ -119,14 +119,14 @@ describe("a line at an idle shell prompt", () => {
     expect(asked).not.toEqual([]);
   });
 
-  test("a shell that is not bash does not get a line that bash cannot read", async () => {
+  test("is refused if another shell than bash would read it and bash cannot parse it", async () => {
     const { shell } = await driveAsked("PS1='$ ' dash");
     expect(await shell.input({ text: "git push --force; [[\n" })).toMatchObject({ success: false });
     expect(await shell.type("echo fine\n")).toContain("\nfine");
     expect(shell.shell.getAllOutput()).not.toContain("[[");
   });
 
-  test("a command that is too long to be kept is refused", async () => {
+  test("is refused if its command is longer than nacre stores", async () => {
     const { shell } = await driveAsked(BASH);
     const long = "x".repeat(TERMINAL_LINE_MAX_CHARS - 10);
     const tooLong = { code: "limit_reached", error: expect.stringContaining("Press Ctrl-C") };

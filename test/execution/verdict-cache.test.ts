@@ -1,4 +1,4 @@
-// Remembered verdicts: equal to a new judgment in every case, and reused only if nothing they depend on has changed.
+// Cached verdicts: always equal to a new judgment, and reused only if none of their inputs has changed.
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -32,7 +32,7 @@ function factsWith(changed: Partial<PolicyFacts> = {}): PolicyFacts & { readonly
   return { home, cwd: work, workspace: work, isRoot: false, ...changed, links: new DiskLinks() };
 }
 
-/** The verdict of the cache, after a check that a new judgment says the same. */
+/** Returns the cache's verdict after checking that a new judgment is equal. */
 function verdictOf(command: string, changed: Partial<PolicyFacts> = {}): string {
   const found = cache.verdict(command, factsWith(changed));
   expect(found).toEqual(judge(command, factsWith(changed)));
@@ -44,7 +44,7 @@ const NO_STATE = { functions: [], aliases: {}, hashed: {}, variables: {}, shellO
 describe("a command that was judged before", () => {
   test("is not judged again while nothing has changed", () => {
     expect(verdictOf("rm -rf src", { session: { ...NO_STATE } })).toBe("allow");
-    // Another object with the same content.
+    // A different object with the same content.
     expect(verdictOf("rm -rf src", { session: { ...NO_STATE } })).toBe("allow");
     expect(judged).toEqual(["rm -rf src"]);
   });
@@ -82,7 +82,7 @@ describe("a command that was judged before", () => {
   });
 });
 
-test("a remembered verdict is withdrawn when a link changes before the command starts", () => {
+test("the links of a cached verdict are no longer current if a link changes before the command starts", () => {
   verdictOf("rm -rf src/*");
   const facts = factsWith();
   cache.verdict("rm -rf src/*", facts);
@@ -93,7 +93,7 @@ test("a remembered verdict is withdrawn when a link changes before the command s
   expect(facts.links.isCurrent()).toBe(false);
 });
 
-test("keeps a bounded number of commands, and those that were used last", () => {
+test("the cache keeps a bounded number of commands: the most recently used", () => {
   verdictOf("true");
   for (let i = 1; i < VERDICT_CACHE_MAX_COUNT; i++) verdictOf(`echo ${i}`);
   verdictOf("true");
@@ -105,7 +105,7 @@ test("keeps a bounded number of commands, and those that were used last", () => 
   expect(judged).toHaveLength(VERDICT_CACHE_MAX_COUNT + 2);
 });
 
-test("judges a long command each time", () => {
+test("a long command is judged each time", () => {
   const long = `echo ${"x".repeat(VERDICT_CACHE_COMMAND_MAX_CHARS)}`;
   verdictOf(long);
   verdictOf(long);

@@ -7,7 +7,7 @@ import { waysToAllow } from "../../src/execution/ways-to-allow.ts";
 
 const WORKSPACE = join(homedir(), "work", "place");
 
-function waysFor(command: string, options: ExecutionOptions = {}) {
+function remediesFor(command: string, options: ExecutionOptions = {}) {
   const resolved = createJudging(options);
   const facts = resolved.facts(WORKSPACE);
   const verdict = resolved.judge(command, facts);
@@ -17,21 +17,21 @@ function waysFor(command: string, options: ExecutionOptions = {}) {
 
 const FILE = "/nonexistent/nacre/policy.json";
 
-describe("what would allow a command", () => {
-  test("is a more trusting profile where that is enough", () => {
-    expect(waysFor("git clean -fd").words).toBe(
+describe("the advice on how to allow a command", () => {
+  test("names a more trusting profile if that profile allows the command", () => {
+    expect(remediesFor("git clean -fd").words).toBe(
       `To allow it, set the option policy: "trusting", or add an allow rule with "lifts": ["git-lose-work"] to ${FILE}, or pass an approve callback that asks a person.`,
     );
   });
 
-  test("is no profile but off where trusting would ask, too", () => {
-    const { words } = waysFor("npm publish");
+  test("names only the profile off if trusting would ask, too", () => {
+    const { words } = remediesFor("npm publish");
     expect(words).toContain('policy: "off"');
     expect(words).not.toContain("trusting");
   });
 
   test("names every rule that has to be lifted", () => {
-    const { words, facts, resolved } = waysFor("sudo npm publish && git clean -fd");
+    const { words, facts, resolved } = remediesFor("sudo npm publish && git clean -fd");
     const [, list = ""] = /"lifts": (\[.*?\])/.exec(words) ?? [];
     const lifts = JSON.parse(list);
     expect(lifts.length).toBeGreaterThan(2);
@@ -43,13 +43,30 @@ describe("what would allow a command", () => {
   test.each([
     ["cli", "nacre run --policy trusting"],
     ["mcp", "start the server with: nacre mcp --policy trusting"],
-  ] as const)("is described in the terms of the entry point %s", (entryPoint, flag) => {
-    expect(waysFor("git clean -fd", { entryPoint }).words).toContain(flag);
+  ] as const)("names the options of the entry point %s", (entryPoint, flag) => {
+    expect(remediesFor("git clean -fd", { entryPoint }).words).toContain(flag);
   });
 
-  test("is a change of the rule where a person's own rule asks", () => {
+  test.each([
+    ["library", 'set the option sandbox: "workspace-write"'],
+    ["cli", "use: nacre run --sandbox workspace-write"],
+    ["mcp", "start the server with: nacre mcp --sandbox workspace-write"],
+  ] as const)(
+    "names the sandbox first if it allows the command, as in the entry point %s",
+    (entryPoint, way) => {
+      const resolved = createJudging({ entryPoint });
+      const facts = resolved.facts(WORKSPACE, { cwd: WORKSPACE, terminal: true });
+      const verdict = resolved.judge("cat", facts);
+      expect(verdict.rule).toBe("terminal-input");
+      expect(waysToAllow("cat", verdict, facts, resolved)).toMatch(new RegExp(`^To allow it, ${way}, or `));
+      // The alternative is the same for every entry point.
+      expect(verdict.alternative).not.toContain("workspace-write");
+    },
+  );
+
+  test("names the user's own rule if that rule asks", () => {
     const rules = [{ id: "ask-ls", verdict: "ask", program: "ls", matches: "ls" }] as const;
-    expect(waysFor("ls", { rules }).words).toMatch(
+    expect(remediesFor("ls", { rules }).words).toMatch(
       /^To allow it, .*change the rule ask-ls in the option rules/,
     );
   });

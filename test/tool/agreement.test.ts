@@ -1,6 +1,6 @@
-// The promise to models: what the published JSON Schema accepts, `execute` accepts, and what the schema
-// rejects, it rejects. ajv is the judge of the schema. The differences tool-input.ts names are
-// left out of what is generated, but for null for an optional parameter, which counts as absent.
+// The guarantee to models: `execute` accepts exactly the arguments that the published JSON Schema accepts. ajv validates
+// the schema. The generator avoids the differences that tool-input.ts documents, except null for an optional parameter,
+// which counts as absent.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
@@ -28,7 +28,7 @@ const nested = z.object({
 
 const TOOLS = [new EveryKindTool(), new CommandTool(), new BareTool(), toolTaking(nested, "Nested")];
 
-// Characters on both sides of the basic plane, where counting in code points and in UTF-16 differ.
+// Characters inside and outside the basic plane: outside it, counts in code points and in UTF-16 units differ.
 const character = fc.constantFrom("a", "1", "é", "😀", "\ud800", " ");
 const text = fc.string({ unit: character, maxLength: 10 });
 const number = fc.oneof(
@@ -70,16 +70,16 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Arguments near what a tool takes: good ones, with at most a few values replaced or strangers added. */
-function nearly(tool: BaseTool): fc.Arbitrary<Record<string, unknown>> {
-  const good = fitting(tool.toJsonSchema()) as fc.Arbitrary<Record<string, unknown>>;
+/** Valid arguments of a tool, some with a few values replaced, removed or unknown names added. */
+function nearlyValid(tool: BaseTool): fc.Arbitrary<Record<string, unknown>> {
+  const valid = validFor(tool.toJsonSchema()) as fc.Arbitrary<Record<string, unknown>>;
   const names = fc.constantFrom("stranger", ...tool.parameters.map(({ name }) => name));
   const changes = fc.dictionary(names, value, { maxKeys: 2 });
   return fc.oneof(
-    good,
-    fc.tuple(good, changes).map(([args, changed]) => ({ ...args, ...changed })),
+    valid,
+    fc.tuple(valid, changes).map(([args, changed]) => ({ ...args, ...changed })),
     fc
-      .tuple(good, names)
+      .tuple(valid, names)
       .map(([args, gone]) => ({ ...args, [gone]: undefined }))
       .map(withoutUndefined),
   );
@@ -89,15 +89,15 @@ function withoutUndefined(args: Record<string, unknown>): Record<string, unknown
   return Object.fromEntries(Object.entries(args).filter(([, v]) => v !== undefined));
 }
 
-/** Values that fit a schema, as far as its keywords tell. */
-function fitting(schema: JsonSchema): fc.Arbitrary<unknown> {
+/** Values that are valid for the schema's keywords. */
+function validFor(schema: JsonSchema): fc.Arbitrary<unknown> {
   const { type, minimum = -1000, maximum = 1000, minLength = 0, maxLength = 8 } = schema;
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if ("const" in schema) return fc.constant(schema.const);
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(fitting));
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(validFor));
   if (schema.pattern) return fc.constantFrom("abc", "x");
   if (schema.multipleOf) return fc.integer({ min: -5, max: 5 }).map((n) => n * (schema.multipleOf ?? 1));
-  if (Array.isArray(type)) return fc.oneof(...type.map((one) => fitting({ ...schema, type: one })));
+  if (Array.isArray(type)) return fc.oneof(...type.map((name) => validFor({ ...schema, type: name })));
   switch (type) {
     case "string":
       return fc.string({ unit: character, minLength, maxLength });
@@ -115,12 +115,12 @@ function fitting(schema: JsonSchema): fc.Arbitrary<unknown> {
     case "null":
       return fc.constant(null);
     case "array":
-      return fc.array(fitting(schema.items ?? {}), {
+      return fc.array(validFor(schema.items ?? {}), {
         minLength: schema.minItems ?? 0,
         maxLength: schema.maxItems ?? 3,
       });
     default: {
-      const entries = Object.entries(schema.properties ?? {}).map(([name, s]) => [name, fitting(s)]);
+      const entries = Object.entries(schema.properties ?? {}).map(([name, s]) => [name, validFor(s)]);
       const model = Object.fromEntries(entries) as Record<string, fc.Arbitrary<unknown>>;
       return fc.record(model, { requiredKeys: [...(schema.required ?? [])] });
     }
@@ -135,7 +135,7 @@ describe.each(TOOLS.map((tool) => [tool.name, tool as BaseTool] as const))("%s",
   it("accepts exactly what its JSON Schema accepts", async () => {
     const counts = { accepted: 0, refused: 0 };
     await fc.assert(
-      fc.asyncProperty(nearly(tool), async (args) => {
+      fc.asyncProperty(nearlyValid(tool), async (args) => {
         const accepted = accepts(withoutNulls(tool, args));
         counts[accepted ? "accepted" : "refused"]++;
         const result = await tool.execute(context, args);
@@ -144,7 +144,7 @@ describe.each(TOOLS.map((tool) => [tool.name, tool as BaseTool] as const))("%s",
       }),
       { numRuns: 500 },
     );
-    // A property that only ever saw one side has shown nothing.
+    // The property proves something only if it has seen both accepted and refused arguments.
     expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(20);
   });
 
@@ -168,13 +168,13 @@ describe("OpenAI's strict schema", () => {
     async (sample) => {
       const tool = sample as BaseTool;
       const schema = toOpenAiStrict(tool).function.parameters;
-      const strictly = new Ajv2020({ strict: false }).compile(schema);
-      const plainly = new Ajv2020({ strict: false }).compile(tool.toJsonSchema());
+      const matchesStrict = new Ajv2020({ strict: false }).compile(schema);
+      const matchesPlain = new Ajv2020({ strict: false }).compile(tool.toJsonSchema());
       await fc.assert(
-        fc.asyncProperty(fitting(schema) as fc.Arbitrary<Record<string, unknown>>, async (args) => {
-          expect(strictly(args)).toBe(true);
-          // The length of a text is only told in words there.
-          fc.pre(plainly(withoutNulls(tool, args)));
+        fc.asyncProperty(validFor(schema) as fc.Arbitrary<Record<string, unknown>>, async (args) => {
+          expect(matchesStrict(args)).toBe(true);
+          // The strict schema states string lengths only in the description, so skip values of a wrong length.
+          fc.pre(matchesPlain(withoutNulls(tool, args)));
           const result = await tool.execute(context, args);
           expect(result.success, result.error).toBe(true);
         }),
@@ -184,7 +184,7 @@ describe("OpenAI's strict schema", () => {
   );
 });
 
-/** The arguments as a caller would have sent them who leaves out what it does not give. */
+/** The arguments without nulls for optional parameters, as a caller sends them that omits such parameters. */
 function withoutNulls(tool: BaseTool, args: Record<string, unknown>): unknown {
   return dropNulls(args, tool.toJsonSchema());
 }

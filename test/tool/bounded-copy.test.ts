@@ -7,7 +7,7 @@ it("copies plain data", () => {
   expect(boundedCopy(data)).toEqual(data);
 });
 
-it("cuts long texts, all together", () => {
+it("truncates long strings to a common limit", () => {
   const copy = boundedCopy({ a: "x".repeat(3000), b: "y".repeat(3000), c: "z" }) as Record<string, string>;
   const kept = Object.values(copy)
     .join("")
@@ -16,7 +16,7 @@ it("cuts long texts, all together", () => {
   expect(copy).toMatchObject({ a: "x".repeat(3000), c: "… (1 characters)" });
 });
 
-it("ends on a cycle", () => {
+it("terminates on a cycle", () => {
   const loop: { self?: unknown } = {};
   loop.self = loop;
   expect(JSON.stringify(boundedCopy(loop)).length).toBeLessThan(2000);
@@ -30,17 +30,17 @@ it("counts the values it leaves out", () => {
 });
 
 it("calls no getter and keeps no function", () => {
-  const sly = {
+  const withGetter = {
     get command(): string {
       throw new Error("called");
     },
     run: () => 1,
     mark: Symbol("m"),
   };
-  expect(boundedCopy(sly)).toEqual({ command: "[getter]", run: "[function]", mark: "[symbol]" });
+  expect(boundedCopy(withGetter)).toEqual({ command: "[getter]", run: "[function]", mark: "[symbol]" });
 });
 
-it("gives up on what cannot be read", () => {
+it("replaces an unreadable value with a marker", () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   expect(boundedCopy(proxy)).toBe("[unreadable]");

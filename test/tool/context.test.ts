@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type ApprovalRequest, createContext, isSameRequest } from "../../src/tool/context.ts";
 
-it("fills in what has a default", () => {
+it("fills in the defaults", () => {
   expect(createContext({ workingDir: "/w" })).toEqual({ workingDir: "/w", dryRun: false, metadata: {} });
 });
 

@@ -29,7 +29,7 @@ describe("ToolExecutor", () => {
     });
   });
 
-  it("answers a call of an unknown tool with the list of known ones", async () => {
+  it("answers a call of an unknown tool with the list of known tools", async () => {
     const result = await executorFor().execute("bash", context, args);
     expect(result).toMatchObject({ success: false, code: "unknown_tool" });
     expect(result.error).toBe('Unknown tool: "bash". Available tools: Command');
@@ -46,7 +46,7 @@ describe("ToolExecutor", () => {
     expect(new ToolExecutor().registry).toBe(ToolRegistry.shared());
   });
 
-  it("passes schemas through", () => {
+  it("returns the schemas of its registry", () => {
     const executor = executorFor();
     expect(executor.getAllSchemas("anthropic")).toEqual(executor.registry.getAllSchemas("anthropic"));
   });
@@ -75,7 +75,7 @@ describe("history", () => {
     ]);
   });
 
-  it("forgets the oldest beyond its bound", async () => {
+  it("drops the oldest calls above its limit", async () => {
     const executor = executorFor(undefined, { historyMaxCount: 2 });
     for (const command of ["a", "b", "c"]) await executor.execute("Command", context, { command });
     expect(executor.history().map((execution) => execution.arguments)).toEqual([
@@ -84,7 +84,7 @@ describe("history", () => {
     ]);
   });
 
-  it("keeps neither the caller's object nor all of a long one", async () => {
+  it("stores a copy of the arguments, with long values truncated", async () => {
     const executor = executorFor();
     const given = { command: "x".repeat(10_000_000) };
     await executor.execute("Command", context, given);
@@ -99,7 +99,7 @@ describe("cancellation", () => {
   const cancellable = (controller: AbortController) =>
     createContext({ workingDir: "/", signal: controller.signal });
 
-  it("before the start runs nothing", async () => {
+  it("before the start prevents the run", async () => {
     const body = vi.fn();
     const controller = new AbortController();
     controller.abort();
@@ -108,7 +108,7 @@ describe("cancellation", () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  it("leaves a tool time to return its partial result", async () => {
+  it("gives a tool time to return its partial result", async () => {
     const controller = new AbortController();
     const executor = executorFor(async ({ signal }) => {
       await new Promise((resolve) => signal?.addEventListener("abort", resolve));
@@ -121,7 +121,7 @@ describe("cancellation", () => {
     expect(await running).toMatchObject({ code: "aborted", output: "partial" });
   });
 
-  it("returns a result for a tool that ignores it, after the grace period", async () => {
+  it("returns a result after the grace period if the tool ignores the signal", async () => {
     vi.useFakeTimers();
     const controller = new AbortController();
     const executor = executorFor(() => new Promise(() => {}));
@@ -138,14 +138,14 @@ describe("cancellation", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("holds for a signal that a hook aborted", async () => {
+  it("also works if a hook aborts the signal", async () => {
     const controller = new AbortController();
     const hooks = [{ before: () => controller.abort() }];
     const result = await executorFor(undefined, { hooks }).execute("Command", cancellable(controller), args);
     expect(result.code).toBe("aborted");
   });
 
-  it("leaves no listener behind on a signal that lives on", async () => {
+  it("removes its listener from a signal that is not aborted", async () => {
     const controller = new AbortController();
     const remove = vi.spyOn(controller.signal, "removeEventListener");
     await executorFor().execute("Command", cancellable(controller), args);
@@ -154,7 +154,7 @@ describe("cancellation", () => {
 });
 
 describe("hooks", () => {
-  it("see each call before and after, in order", async () => {
+  it("are called before and after each call, in order", async () => {
     const seen: unknown[] = [];
     const hook = (name: string) => ({
       before: ({ tool }: { tool: string }) => void seen.push([name, "before", tool]),
@@ -175,7 +175,7 @@ describe("hooks", () => {
     ]);
   });
 
-  it("that throw do not break the call, and its notes report them", async () => {
+  it("that throw do not break the call, and a note reports each error", async () => {
     const hooks = [
       {
         before: () => {

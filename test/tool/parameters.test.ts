@@ -48,11 +48,11 @@ it("knows the type of every kind of parameter", () => {
   expect(byName(new EveryKindTool().parameters).get("mode")?.enum).toEqual(["default", "slow", "background"]);
 });
 
-it("shows an exclusive bound of an integer as an inclusive one", () => {
+it("shows an exclusive bound of an integer as an inclusive bound", () => {
   expect(byName(new EveryKindTool().parameters).get("positive")?.minimum).toBe(1);
 });
 
-it("gives each parameter's own JSON Schema, as a copy", () => {
+it("returns a copy of each parameter's JSON Schema", () => {
   const tool = new CommandTool();
   const [command] = tool.parameters;
   const schema = command?.toJsonSchema();
@@ -61,7 +61,7 @@ it("gives each parameter's own JSON Schema, as a copy", () => {
   expect(command?.toJsonSchema().type).toBe("string");
 });
 
-it("is empty for a tool that takes nothing, and cannot be changed", () => {
+it("is empty for a tool without parameters, and cannot be changed", () => {
   expect(new BareTool().parameters).toEqual([]);
   expect(() => (new CommandTool().parameters as ToolParameter[]).pop()).toThrow(TypeError);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import * as entry from "../../src/tool.ts";
 
-it("offers exactly what one needs to write and call tools", () => {
+it("exports exactly the names that are needed to write and call tools", () => {
   expect(Object.keys(entry).sort()).toEqual([
     "BaseTool",
     "ERROR_CODES",
@@ -15,6 +15,6 @@ it("offers exactly what one needs to write and call tools", () => {
   ]);
 });
 
-it("knows the categories of tools", () => {
+it("exports the categories of tools", () => {
   expect(entry.TOOL_CATEGORIES).toEqual(["file", "execution", "web", "task", "notebook", "mcp", "other"]);
 });

@@ -4,15 +4,15 @@ import { NacreError } from "../../src/support/errors.ts";
 import { ToolRegistry } from "../../src/tool/registry.ts";
 import { BareTool, CommandTool, EveryKindTool, toolTaking } from "./sample-tools.ts";
 
-function filled(): ToolRegistry {
+function createRegistry(): ToolRegistry {
   const registry = new ToolRegistry();
   registry.registerMany([new CommandTool(), new BareTool()]);
   return registry;
 }
 
 describe("ToolRegistry", () => {
-  it("finds tools by name, in the order they came", () => {
-    const registry = filled();
+  it("finds tools by name, and lists them in the order of registration", () => {
+    const registry = createRegistry();
     const every = new EveryKindTool();
     registry.register(every);
     expect(registry.count).toBe(3);
@@ -25,21 +25,21 @@ describe("ToolRegistry", () => {
     expect(registry.listByCategory("web")).toEqual([]);
   });
 
-  it("refuses a name that is taken, naming it", () => {
-    const registry = filled();
+  it("refuses a name that is already registered, and names it", () => {
+    const registry = createRegistry();
     expect(() => registry.register(new BareTool())).toThrow("Tool already registered: Bare");
     expect(registry.count).toBe(2);
   });
 
-  it("registers many or none", () => {
+  it("registers all tools of a call or none", () => {
     const registry = new ToolRegistry();
     const twice = [new CommandTool(), new BareTool(), new BareTool()];
     expect(() => registry.registerMany(twice)).toThrow("Tool already registered: Bare");
     expect(registry.count).toBe(0);
   });
 
-  it("forgets tools one by one and all at once", () => {
-    const registry = filled();
+  it("removes one tool or all tools", () => {
+    const registry = createRegistry();
     expect(registry.deregister("Bare")).toBe(true);
     expect(registry.deregister("Bare")).toBe(false);
     expect(registry.get("Bare")).toBeUndefined();
@@ -47,14 +47,16 @@ describe("ToolRegistry", () => {
     expect(registry.count).toBe(0);
   });
 
-  it("lists the known tools for an unknown one", () => {
-    expect(() => filled().getOrThrow("bash")).toThrow('Unknown tool: "bash". Available tools: Command, Bare');
+  it("lists the known tools if a tool is unknown", () => {
+    expect(() => createRegistry().getOrThrow("bash")).toThrow(
+      'Unknown tool: "bash". Available tools: Command, Bare',
+    );
     expect(() => new ToolRegistry().getOrThrow("x")).toThrow('Unknown tool: "x". No tools are registered');
-    expect(filled().describeMissing(undefined as never)).toContain("Unknown tool: undefined");
+    expect(createRegistry().describeMissing(undefined as never)).toContain("Unknown tool: undefined");
   });
 
-  it("lists the known formats for an unknown one", () => {
-    const ask = () => filled().getAllSchemas("toString" as "mcp");
+  it("lists the known formats if a format is unknown", () => {
+    const ask = () => createRegistry().getAllSchemas("toString" as "mcp");
     expect(ask).toThrow(NacreError);
     expect(ask).toThrow('the string "toString". Formats: openai, openai-strict, anthropic, gemini, mcp');
   });
@@ -68,14 +70,14 @@ describe("ToolRegistry", () => {
       "T",
       /Not a parameter name of T: "a-b"/,
     ],
-    ["a schema that JSON Schema cannot say", z.object({ when: z.date() }), "T", /Date/],
+    ["a schema that JSON Schema cannot express", z.object({ when: z.date() }), "T", /Date/],
     ["a schema with references", z.object({ a: z.string().meta({ id: "A" }) }), "T", /references/],
     ["a schema with tuples", z.object({ a: z.tuple([z.string()]) }), "T", /tuples/],
   ])("refuses %s", (_, input, name, message) => {
     expect(() => new ToolRegistry().register(toolTaking(input, name))).toThrow(message);
   });
 
-  it("has one shared instance, and ordinary ones beside it", () => {
+  it("has one shared instance, and allows separate instances", () => {
     expect(ToolRegistry.shared()).toBe(ToolRegistry.shared());
     expect(new ToolRegistry()).not.toBe(ToolRegistry.shared());
   });

@@ -9,7 +9,7 @@ describe("ToolResult", () => {
     expect(result.code).toBeUndefined();
   });
 
-  it("is a failure that still carries its output", () => {
+  it("is a failure that still contains its output", () => {
     const result = ToolResult.fail("Command failed with exit code 3", {
       code: "exit_nonzero",
       output: "half\n",
@@ -23,7 +23,7 @@ describe("ToolResult", () => {
     expect(ToolResult.fail("", { code: "timed_out" }).error).toBe("timed_out");
   });
 
-  it("cannot be changed, not even through the objects it was made from", () => {
+  it("cannot be changed, not even through the objects that it was created from", () => {
     const metadata = { leftovers: [{ pid: 1 }] };
     const notes = ["first"];
     const result = ToolResult.ok("x", metadata, { notes });
@@ -54,7 +54,7 @@ describe("ToolResult", () => {
     expect(ToolResult.ok("", { a: twice, b: twice }).metadata).toEqual({ a: { pid: 1 }, b: { pid: 1 } });
   });
 
-  it("grows notes into a new result", () => {
+  it("adds notes by returning a new result", () => {
     const failed = ToolResult.fail("no", { code: "aborted", metadata: { a: 1 } });
     const noted = failed.withNotes("one");
     expect(failed.notes).toEqual([]);
@@ -70,12 +70,12 @@ describe("ToolResult", () => {
 describe("toDisplay", () => {
   const fail = { code: "internal" } as const;
   it.each([
-    ["output alone, newlines kept", ToolResult.ok("\n\nout\n\n"), "\n\nout\n\n"],
+    ["output only, with its newlines", ToolResult.ok("\n\nout\n\n"), "\n\nout\n\n"],
     ["nothing", ToolResult.ok(""), ""],
     ["output, then notes", ToolResult.ok("out", {}, { notes: ["n1", "n2"] }), "out\nn1\nn2"],
     ["output that ends its line, then notes", ToolResult.ok("out\n", {}, { notes: ["n"] }), "out\nn"],
-    ["notes alone", ToolResult.ok("", {}, { notes: ["n"] }), "n"],
-    ["error alone", ToolResult.fail("bad", fail), "bad"],
+    ["notes only", ToolResult.ok("", {}, { notes: ["n"] }), "n"],
+    ["an error only", ToolResult.fail("bad", fail), "bad"],
     ["error, output, notes", ToolResult.fail("bad", { ...fail, output: "out", notes: ["n"] }), "bad\nout\nn"],
   ])("shows %s", (_, result, text) => {
     expect(result.toDisplay()).toBe(text);
@@ -91,7 +91,7 @@ describe("toWire", () => {
     });
   });
 
-  it("carries error and error_code on failure", () => {
+  it("contains error and error_code on failure", () => {
     const result = ToolResult.fail("bad", {
       code: "timed_out",
       output: "o",
@@ -107,12 +107,12 @@ describe("toWire", () => {
     });
   });
 
-  it("drops metadata keys that have the name of its own keys", () => {
+  it("drops metadata keys with reserved names", () => {
     const result = ToolResult.ok("real", { output: "x", error: "x", error_code: "x", notes: "x", kept: 1 });
     expect(result.toWire()).toEqual({ output: "real", kept: 1, notes: [] });
   });
 
-  it("survives JSON", () => {
+  it("can be converted to JSON and back", () => {
     const wire = ToolResult.ok("o", JSON.parse('{"__proto__": {"x": 1}, "a": [1]}')).toWire();
     expect(JSON.parse(JSON.stringify(wire))).toMatchObject({ output: "o", a: [1] });
     expect(Object.getPrototypeOf(wire)).toBe(Object.prototype);

@@ -1,4 +1,4 @@
-// Tools that between them use every kind of parameter, and a few that misbehave on purpose.
+// Tools that together use every kind of parameter, and a tool with a body that tests can replace.
 
 import { z } from "zod";
 import { createContext, type ExecutionContext } from "../../src/tool/context.ts";
@@ -27,7 +27,7 @@ const everyKind = z.object({
   level: z.literal([1, 2, 3]).optional(),
 });
 
-/** Takes one of each kind and answers with what it was given, defaults included. */
+/** Takes one parameter of each kind and returns its arguments, defaults included. */
 export class EveryKindTool extends BaseTool<typeof everyKind, { args: z.output<typeof everyKind> }> {
   readonly name = "EveryKind";
   override readonly title = "Every kind of parameter";
@@ -53,7 +53,7 @@ const command = z.object({
   run_in_background: z.boolean().default(false),
 });
 
-/** Shaped like a shell tool; runs whatever it is given to run. */
+/** Has the parameters of a shell tool, and runs the given body. */
 export class CommandTool extends BaseTool<typeof command> {
   readonly name: string = "Command";
   readonly description = "Runs a command.";
@@ -71,7 +71,7 @@ export class CommandTool extends BaseTool<typeof command> {
   }
 }
 
-/** Takes nothing at all. */
+/** Has no parameters. */
 export class BareTool extends BaseTool {
   readonly name: string = "Bare";
   readonly description = "Takes nothing.";
@@ -83,7 +83,7 @@ export class BareTool extends BaseTool {
   }
 }
 
-/** A tool that takes just this. */
+/** Returns a tool with the given input schema. */
 export function toolTaking(input: z.ZodObject, name = "Taking"): BaseTool {
   return new (class extends BareTool {
     override readonly name = name;

@@ -44,11 +44,11 @@ describe("execute", () => {
     ["undefined", undefined, "undefined"],
     ["an empty string", "", "string"],
     [
-      "an object that has no string form",
+      "an object that cannot be converted to a string",
       Object.create(null),
       "something that cannot be described was thrown",
     ],
-  ])("turns %s that was thrown into an internal failure", async (_, thrown, error) => {
+  ])("turns a thrown value into an internal failure: %s", async (_, thrown, error) => {
     const tool = new CommandTool(() => {
       throw thrown;
     });
@@ -65,7 +65,7 @@ describe("execute", () => {
     expect(result).toMatchObject({ success: false, code: "internal" });
   });
 
-  it("blames the tool, not the arguments, for a schema that cannot be shown", async () => {
+  it("reports an internal failure for a schema that JSON Schema cannot express", async () => {
     const result = await toolTaking(z.object({ when: z.date() })).execute(context, {});
     expect(result.code).toBe("internal");
   });
@@ -80,7 +80,7 @@ describe("abort", () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  it("carries the caller's reason", async () => {
+  it("reports the caller's reason", async () => {
     const signal = AbortSignal.abort(new Error("user pressed stop"));
     const result = await new CommandTool().execute(createContext({ workingDir: "/", signal }), call);
     expect(result.error).toBe("Call to Command was aborted: user pressed stop");

@@ -15,7 +15,7 @@ describe("a message", () => {
   const every = new EveryKindTool();
   it.each<[string, object, string]>([
     ["a missing parameter", {}, "Missing required parameter: text (string)"],
-    ["undefined as missing", { text: undefined }, "Missing required parameter: text (string)"],
+    ["undefined as a missing parameter", { text: undefined }, "Missing required parameter: text (string)"],
     ["a wrong type", { text: 5 }, "Parameter text must be a string, got 5"],
     [
       "a number in a string, without converting it",
@@ -37,20 +37,28 @@ describe("a message", () => {
     ],
     ["an exclusive upper bound", { text: "abc", ratio: 1 }, "Parameter ratio must be less than 1, got 1"],
     [
-      "an integer that cannot be held exactly",
+      "an integer that a number cannot represent exactly",
       { text: "abc", positive: 2 ** 60 },
       "Parameter positive must be at most 9007199254740991, got 1152921504606847000",
     ],
     ["a step", { text: "abc", step: 7 }, "Parameter step must be a multiple of 5, got 7"],
-    ["a text too short", { text: "a" }, "Parameter text is too short: at least 2 characters, got 1"],
-    ["a text too long", { text: "abcdefghi" }, "Parameter text is too long: at most 8 characters, got 9"],
     [
-      "a text too short in code points",
+      "a string that is too short",
+      { text: "a" },
+      "Parameter text is too short: at least 2 characters, got 1",
+    ],
+    [
+      "a string that is too long",
+      { text: "abcdefghi" },
+      "Parameter text is too long: at most 8 characters, got 9",
+    ],
+    [
+      "a string with too few code points",
       { text: "😀" },
       "Parameter text is too short: at least 2 characters, got 1",
     ],
     [
-      "a choice that is none",
+      "an unknown choice",
       { text: "abc", mode: "fast" },
       'Parameter mode must be one of [default, slow, background], got the string "fast"',
     ],
@@ -78,8 +86,8 @@ describe("a message", () => {
       { text: "abc", version: "v2" },
       'Parameter version must be one of [v1], got the string "v2"',
     ],
-    ["an object for a text", { text: {} }, "Parameter text must be a string, got an object"],
-    ["an array for a text", { text: [] }, "Parameter text must be a string, got an array"],
+    ["an object for a string", { text: {} }, "Parameter text must be a string, got an object"],
+    ["an array for a string", { text: [] }, "Parameter text must be a string, got an array"],
     ["a symbol", { text: Symbol("s") }, "Parameter text must be a string, got a symbol"],
     ["a function", { text: () => 1 }, "Parameter text must be a string, got a function"],
     ["a bigint", { text: 1n }, "Parameter text must be a string, got a bigint"],
@@ -104,7 +112,7 @@ describe("a message", () => {
     );
   });
 
-  it("lists unknown parameters, and the known ones", async () => {
+  it("lists the unknown and the known parameters", async () => {
     const message = await refusal(new CommandTool(), { command: "x", a: 1, b: 2 });
     expect(message).toBe(`Unknown parameters: "a", "b". ${KNOWN}`);
   });
@@ -121,13 +129,13 @@ describe("a message", () => {
     expect(message).toBe('Unknown parameter: "where.__proto__". Known parameters: line, column');
   });
 
-  it("says that a tool has no parameters", async () => {
+  it("reports that a tool has no parameters", async () => {
     expect(await refusal(new BareTool(), { x: 1 })).toBe(
-      'Unknown parameter: "x". There are no parameters to give',
+      'Unknown parameter: "x". This tool takes no parameters',
     );
   });
 
-  it("has a default for a rule without a message, and the author's message otherwise", async () => {
+  it("has a default text for a rule without a message", async () => {
     const tool = toolTaking(
       z.object({
         even: z.number().refine((n) => n % 2 === 0),
@@ -137,7 +145,7 @@ describe("a message", () => {
     expect(await refusal(tool, { even: 1, odd: 2 })).toBe("Parameter even is not valid, got 1; odd only");
   });
 
-  it("covers a rule over all parameters, and formats", async () => {
+  it("names all parameters for a rule over the whole object, and the format for a format", async () => {
     const both = toolTaking(z.object({ a: z.string().optional() }).refine(() => false));
     expect(await refusal(both, {})).toBe("Parameter (all together) is not valid, got an object");
     const mail = toolTaking(z.object({ to: z.string().startsWith("m"), url: z.url() }));
@@ -145,7 +153,7 @@ describe("a message", () => {
   });
 });
 
-describe("bad input", () => {
+describe("invalid input", () => {
   const loop: { command: string; self?: unknown } = { command: "x" };
   loop.self = loop;
   const revoked = Proxy.revocable({}, {});
@@ -169,7 +177,7 @@ describe("bad input", () => {
     ["a cycle", loop, 'Unknown parameter: "self"'],
     ["NaN", { command: "x", timeout: Number.NaN }, "must be an integer, got NaN"],
     ["a huge integer", { command: "x", timeout: 2 ** 60 }, "Timeout exceeds maximum"],
-    ["a cycle for a text", { command: loop }, "Parameter command must be a string, got an object"],
+    ["a cycle for a string", { command: loop }, "Parameter command must be a string, got an object"],
     [
       "a getter that throws",
       {
@@ -192,14 +200,14 @@ describe("bad input", () => {
       "Arguments could not be read: no keys",
     ],
     ["a revoked proxy", revoked.proxy, "Arguments could not be read"],
-    ["a revoked proxy for a text", { command: revoked.proxy }, "Arguments could not be read"],
-  ])("fails clearly: %s", async (_, args, message) => {
+    ["a revoked proxy for a string", { command: revoked.proxy }, "Arguments could not be read"],
+  ])("fails with a clear message: %s", async (_, args, message) => {
     expect(await refusal(new CommandTool(), args)).toContain(message);
   });
 
   const tenMegabytes = "x".repeat(10_000_000);
 
-  it("never repeats a long value whole", async () => {
+  it("is truncated in the message if it is long", async () => {
     const wrongPlace = await refusal(new CommandTool(), { command: "x", timeout: tenMegabytes });
     expect(wrongPlace).toMatch(
       /^Parameter timeout must be an integer, got the string "x{80}"… \(10000000 characters\)$/,
@@ -210,19 +218,19 @@ describe("bad input", () => {
     expect(whole.length).toBeLessThan(300);
   });
 
-  it("limits its length for very many problems", async () => {
+  it("with very many problems gets a message of limited length", async () => {
     const tool = toolTaking(z.object({ items: z.array(z.string()) }));
     const message = await refusal(tool, { items: Array.from({ length: 100_000 }, () => 1) });
     expect(message).toMatch(/; and 99980 more problems$/);
-    const strangers = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`p${i}`, 1]));
-    expect(await refusal(tool, { items: [], ...strangers })).toMatch(/"p19" and 980 more/);
+    const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`p${i}`, 1]));
+    expect(await refusal(tool, { items: [], ...unknown })).toMatch(/"p19" and 980 more/);
   });
 
   it.each<[string, object]>([
-    ["a text of 10 MB", { command: tenMegabytes }],
+    ["a string of 10 MB", { command: tenMegabytes }],
     ["an object without a prototype", Object.assign(Object.create(null), { command: "x" })],
-    ["a proxy of good arguments", new Proxy({ command: "x" }, {})],
-    ["symbol keys, which are no parameters", { command: "x", [Symbol("s")]: 1 }],
+    ["a proxy of valid arguments", new Proxy({ command: "x" }, {})],
+    ["symbol keys, which are not parameters", { command: "x", [Symbol("s")]: 1 }],
     ["an integer written as 5000.0", { command: "x", timeout: Number("5000.0") }],
   ])("accepts %s", async (_, args) => {
     expect(await new CommandTool().execute(context, args)).toMatchObject({ success: true });

@@ -76,8 +76,9 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
   }
   io.stdout.write(text);
   if (text !== "" && !text.endsWith("\n")) io.stdout.write("\n");
-  const code = status === "failed" && exitCode !== null ? ` (exit code ${exitCode})` : "";
-  remark(io, `${shell.id} is ${status}${code}${truncated ? "; --all prints the whole output" : ""}`);
+  const state =
+    status === "failed" && exitCode !== null ? `failed with exit code ${exitCode}` : `is ${status}`;
+  remark(io, `${shell.id} ${state}${truncated ? "; --all prints the whole output" : ""}`);
   return EXIT.ok;
 }
 
@@ -137,9 +138,9 @@ async function textOf(
   const options = resolveExecutionOptions({ manager });
   // With a pattern, --tail counts matching lines, so cut after filtering.
   const parts = partsOf(shell, { since, stderr, tail: pattern ? undefined : tail });
-  if (!pattern || tail === undefined) return await render(parts, options, pattern);
-  const out = await render({ ...parts, stderr: nothing(parts.stderr) }, options, pattern);
-  const err = await render({ ...parts, stdout: nothing(parts.stdout) }, options, pattern);
+  if (!pattern || tail === undefined) return await render(parts, options, { filter: pattern });
+  const out = await render({ ...parts, stderr: nothing(parts.stderr) }, options, { filter: pattern });
+  const err = await render({ ...parts, stdout: nothing(parts.stdout) }, options, { filter: pattern });
   const text = [out, err].map((one) => lastLines(one.text, tail)).join("");
   return { text, truncated: out.truncated || err.truncated, outputFile: out.outputFile ?? err.outputFile };
 }

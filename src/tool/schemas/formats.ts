@@ -4,13 +4,13 @@
 import { defined } from "../../support/defined.ts";
 import type { BaseTool, ToolAnnotations } from "../tool.ts";
 import { type GeminiTool, toGemini } from "./gemini.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { ParametersSchema } from "./json-schema.ts";
 import { type OpenAiTool, toOpenAi, toOpenAiStrict } from "./openai.ts";
 
 export interface AnthropicTool {
   readonly name: string;
   readonly description: string;
-  readonly input_schema: JsonSchema;
+  readonly input_schema: ParametersSchema;
 }
 
 /** A tool as MCP's `tools/list` shows it. */
@@ -18,7 +18,7 @@ export interface McpTool {
   readonly name: string;
   readonly title?: string;
   readonly description: string;
-  readonly inputSchema: JsonSchema;
+  readonly inputSchema: ParametersSchema;
   readonly annotations?: ToolAnnotations;
 }
 

@@ -30,10 +30,22 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** The schema of a tool's parameters. `required` is mutable because the types of provider SDKs demand it. */
+export interface ParametersSchema extends JsonSchema {
+  readonly type: "object";
+  readonly required?: string[];
+}
+
 /** Throws if the zod object has a part that JSON Schema, or a model, cannot handle. */
-export function toJsonSchema(input: z.ZodObject): JsonSchema {
+export function toJsonSchema(input: z.ZodObject): ParametersSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input", cycles: "throw", reused: "inline" });
-  return { ...tidy(schema as JsonSchema), additionalProperties: false };
+  const { required, ...rest } = tidy(schema as JsonSchema);
+  return {
+    ...rest,
+    type: "object",
+    ...(required && { required: [...required] }),
+    additionalProperties: false,
+  };
 }
 
 function tidy(node: JsonSchema): JsonSchema {

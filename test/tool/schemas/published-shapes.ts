@@ -1,4 +1,4 @@
-// What each provider says a tool looks like, as JSON Schema: only the keys it documents, nothing else.
+// The documented format of a tool at each provider, as JSON Schema. Each schema allows only the documented keys.
 
 const closed = (properties: object, required: string[]) => ({
   type: "object",
@@ -11,7 +11,7 @@ const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
 const name = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,64}$" };
 
-/** Every object in it is closed; for schemas that have no open ones. */
+/** Matches schemas in which every object is closed. */
 export const CLOSED = {
   $defs: {
     node: {
@@ -28,7 +28,7 @@ export const CLOSED = {
   $ref: "#/$defs/node",
 };
 
-/** The JSON Schema keywords OpenAI's guide to structured outputs lists. */
+/** The JSON Schema keywords that OpenAI's guide to structured outputs lists. */
 const openAiStrictNode = {
   anyOf: [{ required: ["type"] }, { required: ["anyOf"] }],
   ...closed(
@@ -56,7 +56,7 @@ const openAiStrictNode = {
   dependentRequired: { properties: ["required", "additionalProperties"] },
 };
 
-/** Gemini's Schema: a part of OpenAPI 3.0; 64-bit counts travel as strings, enums hold strings only. */
+/** Gemini's Schema, a subset of OpenAPI 3.0: 64-bit counts are strings, and enums contain only strings. */
 const int64 = { type: "string", pattern: "^[0-9]+$" };
 const geminiNode = closed(
   {

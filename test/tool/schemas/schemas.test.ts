@@ -1,4 +1,4 @@
-// Each format against the shape its provider publishes, written down here as JSON Schema for ajv.
+// Compares each format with the shape that its provider documents. ajv checks the shape as JSON Schema.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ function expectShape(shape: object, value: unknown): void {
 
 describe("every format", () => {
   it.each(["openai", "openai-strict", "anthropic", "gemini", "mcp"] as const)(
-    "%s has the shape its provider publishes",
+    "%s has the shape that its provider documents",
     (format) => {
       for (const schema of registry.getAllSchemas(format)) expectShape(shapes.SHAPES[format], schema);
       expect(registry.getAllSchemas(format)).toHaveLength(3);
@@ -36,7 +36,7 @@ describe("every format", () => {
     },
   );
 
-  it("hands out copies", () => {
+  it("returns copies", () => {
     const [first] = registry.getAllSchemas("anthropic");
     Object.assign(first?.input_schema ?? {}, { type: "string" });
     expect(registry.getAllSchemas("anthropic")[0]?.input_schema.type).toBe("object");
@@ -73,7 +73,7 @@ describe("as JSON Schema", () => {
     expect(JSON.stringify(properties)).not.toContain("9007199254740991");
   });
 
-  it("opens an object only where its author did", () => {
+  it("allows additional properties only where the tool's author did", () => {
     const tool = toolTaking(
       z.looseObject({ open: z.looseObject({ a: z.int() }), map: z.record(z.string(), z.int()) }),
     );
@@ -148,7 +148,7 @@ describe("openai", () => {
     });
   });
 
-  it("strict refuses a tool that takes an open object, naming it", () => {
+  it("strict refuses a tool that takes an open object, and names the tool", () => {
     const open = toolTaking(z.object({ env: z.record(z.string(), z.string()) }), "Open");
     expect(() => toOpenAiStrict(open)).toThrow(
       "OpenAI's strict mode does not support open objects, and Open takes one",
@@ -196,7 +196,7 @@ describe("gemini", () => {
 });
 
 describe("mcp", () => {
-  it("carries title and annotations where a tool has them", () => {
+  it("contains the title and annotations of a tool that has them", () => {
     const [every, command] = registry.getAllSchemas("mcp");
     expect(every).toMatchObject({ title: "Every kind of parameter", annotations: { readOnlyHint: true } });
     expect(command).not.toHaveProperty("title");
