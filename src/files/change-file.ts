@@ -1,9 +1,10 @@
-// Changes one file for Write and Edit: under the lock of the file, from a version that the reader knows, atomically.
+// Changes one file for Write and Edit: holds the file's lock, requires that the reader knows the current version, and
+// replaces the file atomically.
 //
 //   changeFile
-//     withAdmittedFile      admission, again if the path leads elsewhere (file-admission.ts)
+//     withAdmittedFile      admission, repeated if the path resolves to another file by then (file-admission.ts)
 //     withFileLock          one writer per file among all nacre processes
-//     load                  the file as it is now; must be the version that the reader knows
+//     load                  the file in its current version; must be the version that the reader knows
 //     change                the caller's new bytes
 //     store                 checks the version again and replaces the file (disk/store.ts)
 import { dirname } from "node:path";
@@ -115,11 +116,11 @@ function staleFile(file: AdmittedFile, current: LoadedFile | undefined, { option
 }
 
 function notesOn(file: AdmittedFile, answer: Extract<StoreAnswer, { kind: "stored" }>): string[] {
-  const { inPlace, hardLinks, isUnlike } = answer;
+  const { inPlace, hardLinks, mayLackAttributes } = answer;
   return [
     ...linkNotes(file),
     ...(inPlace === undefined ? [] : [`Written in place, not atomically: ${IN_PLACE[inPlace](hardLinks)}.`]),
-    ...(isUnlike
+    ...(mayLackAttributes
       ? ["The file may have lost access control entries or extended attributes: cp could not copy them all."]
       : []),
   ];
@@ -127,7 +128,7 @@ function notesOn(file: AdmittedFile, answer: Extract<StoreAnswer, { kind: "store
 
 const IN_PLACE = {
   "hard link": (count: number) => `the file is a hard link with ${count} names, which all show the change`,
-  owner: () => "only that keeps the owner of the file",
+  owner: () => "replacing the file would change its owner",
   directory: () => "no file can be created in its directory",
   "mount point": () => "the file is a mount point",
 } as const;

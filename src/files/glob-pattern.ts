@@ -42,7 +42,7 @@ export function globPattern(source: string, parameter: string): GlobPattern {
 /** Patterns for file names that all search programs read in the same way. */
 const SIMPLE_NAME = /^[\w.*?-]+(?:\{[\w.,*?-]+\})?$/;
 
-/** `..` as a whole name, also as an alternative in braces. No path in a result has one, so it could never match. */
+/** `..` as a whole name, or as an alternative in braces. No path in a result has one, so it could never match. */
 const PARENT = /(?:^|[/{,])\.\.(?:$|[/},])/;
 
 function translate(glob: string, parameter: string): string {

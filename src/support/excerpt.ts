@@ -22,7 +22,7 @@ export function excerpt(value: unknown): string {
 
 /** Text in quotes, with control and invisible characters escaped. If it is cut, its length follows. */
 export function quotedExcerpt(text: string): string {
-  // JSON escapes only ASCII control characters, but a terminal also obeys control characters above ASCII.
+  // JSON escapes only ASCII control characters, but a terminal also interprets control characters above ASCII.
   const quoted = printable(JSON.stringify(text.slice(0, EXCERPT_MAX_CHARS)));
   return text.length <= EXCERPT_MAX_CHARS ? quoted : `${quoted}… (${text.length} characters)`;
 }

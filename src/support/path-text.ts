@@ -104,10 +104,13 @@ export function wirePath(path: string): string {
 
 /** Every escape has two digits, because bash reads at most two digits after `\x`. */
 function bashWord(path: string): string {
-  const signs = [...path].map((sign) => {
-    if (sign === "\\" || sign === "'") return `\\${sign}`;
-    if (!UNREADABLE.test(sign)) return sign;
-    return bytesOfText(sign).reduce((word, byte) => `${word}\\x${byte.toString(16).padStart(2, "0")}`, "");
+  const characters = [...path].map((character) => {
+    if (character === "\\" || character === "'") return `\\${character}`;
+    if (!UNREADABLE.test(character)) return character;
+    return bytesOfText(character).reduce(
+      (word, byte) => `${word}\\x${byte.toString(16).padStart(2, "0")}`,
+      "",
+    );
   });
-  return `$'${signs.join("")}'`;
+  return `$'${characters.join("")}'`;
 }

@@ -91,11 +91,11 @@ async function reportEnding(
   }
   // Do not list leftovers of a killed command, because its processes may just be ending.
   for (const left of await leftoversOf(shell)) {
-    remark(io, `left running, ends now: ${printable(describeProcess(left))}`);
+    remark(io, `ending a leftover process: ${printable(describeProcess(left))}`);
   }
   const [program = ""] = argv ?? [];
   if (shell.exitCode === 127 && argv?.length === 1 && /\s/.test(program)) {
-    remark(io, "after -- comes a program and its arguments; for a line of bash, remove the --");
+    remark(io, "-- must be followed by a program and its arguments; for a line of bash, remove the --");
   }
   return shell.exitCode ?? EXIT.failed;
 }

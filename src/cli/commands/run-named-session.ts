@@ -84,7 +84,7 @@ function reportResult(io: CliIo, result: SessionResult): number {
   const { outcome, exitCode, notes, leftovers } = result;
   for (const note of notes) remark(io, note);
   for (const left of sessionLeftovers(leftovers)) {
-    remark(io, `left running, ends now: ${printable(describeProcess(left))}`);
+    remark(io, `ending a leftover process: ${printable(describeProcess(left))}`);
   }
   if (outcome?.kind === "timedOut") {
     remark(io, failureText(outcome));

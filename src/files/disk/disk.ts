@@ -75,7 +75,7 @@ export type StoreAnswer =
       /** undefined if the file was replaced atomically. */
       readonly inPlace: InPlaceReason | undefined;
       /** Whether the new file may lack an access control list or an extended attribute of the old one. */
-      readonly isUnlike: boolean;
+      readonly mayLackAttributes: boolean;
     }
   | { readonly kind: "moved" }
   /** Another version is there; undefined if it is gone or cannot be read as a whole. */

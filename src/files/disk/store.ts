@@ -97,7 +97,7 @@ async function replace(
       unlinkSync(temporary);
       return await inPlace("owner");
     }
-    const isUnlike = !(await keepAttributes(path, handle));
+    const mayLackAttributes = !(await keepAttributes(path, handle));
     // Set the mode again: the change of owner clears the setuid bit, and cp can be missing.
     await handle.chmod(Number(old.mode) & 0o7777);
     await handle.sync();
@@ -116,7 +116,7 @@ async function replace(
       return await inPlace("mount point");
     }
     directory.sync();
-    return { kind: "stored", identity, hardLinks: 1, inPlace: undefined, isUnlike };
+    return { kind: "stored", identity, hardLinks: 1, inPlace: undefined, mayLackAttributes };
   } catch (error) {
     attempt(() => unlinkSync(temporary));
     throw error;
@@ -176,7 +176,7 @@ async function createNew(
     }
     attempt(() => unlinkSync(temporary));
     directory.sync();
-    return { kind: "stored", identity, hardLinks: 1, inPlace: undefined, isUnlike: false };
+    return { kind: "stored", identity, hardLinks: 1, inPlace: undefined, mayLackAttributes: false };
   } finally {
     attempt(() => unlinkSync(temporary));
     await handle.close();
@@ -201,7 +201,7 @@ async function writeInPlace(
     }
     const stat = await handle.stat({ bigint: true });
     const hardLinks = Number(stat.nlink);
-    return { kind: "stored", identity: identityOf(stat), hardLinks, inPlace, isUnlike: false };
+    return { kind: "stored", identity: identityOf(stat), hardLinks, inPlace, mayLackAttributes: false };
   } finally {
     await handle.close();
   }

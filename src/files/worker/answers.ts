@@ -49,7 +49,7 @@ const store = z.discriminatedUnion("kind", [
     identity,
     hardLinks: count,
     inPlace: z.enum(IN_PLACE_REASONS).optional(),
-    isUnlike: z.boolean(),
+    mayLackAttributes: z.boolean(),
   }),
   z.object({ kind: z.literal("moved") }),
   z.object({ kind: z.literal("stale"), current: loaded.optional() }),

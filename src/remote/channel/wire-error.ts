@@ -32,5 +32,5 @@ export function fromWireError(error: unknown): NacreError {
 
 /** Text of the other end is data: without these characters, it cannot change the terminal that shows it. */
 function withoutControls(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, " ");
+  return text.replace(/[^\P{Cc}\t\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, " ");
 }

@@ -76,6 +76,6 @@ function describeFailure(
   if (startError !== undefined) return `the program ${program} could not be started (${startError}).`;
   if (timedOut)
     return `${program} did not end within ${FLEET_ANSWER_MAX_MS}ms. Its server may be unreachable: run ${program} by hand.`;
-  const text = `${stdout}\n${stderr}`.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+  const text = `${stdout}\n${stderr}`.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ").trim();
   return `${program} ended with exit code ${code}: ${text.slice(-EXCERPT_MAX_CHARS * 4)}`;
 }

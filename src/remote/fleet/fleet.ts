@@ -102,7 +102,7 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
   return { lease, list: () => engine.list(), clean, dispose, [Symbol.asyncDispose]: dispose };
 }
 
-/** Whether the engine says within this time that the sandbox has ended. An engine that does not answer says nothing. */
+/** Whether the engine says within this time that the sandbox has ended. Returns false if the engine does not answer. */
 async function hasSandboxEnded(engine: FleetEngine, id: string, waitMs: number): Promise<boolean> {
   const end = monotonicMs() + waitMs;
   for (;;) {

@@ -76,7 +76,9 @@ function containerReports({ containerStatuses = [] }: PodStatus): readonly Conta
 /** The reason that Kubernetes gives: for a container first, then for the pod, then for an unmet condition. */
 function reasonOf(status: PodStatus): string | undefined {
   const unmet = (status.conditions ?? []).filter(({ status: value }) => value === "False");
-  const told = [...containerReports(status), status, ...unmet].find(({ reason }) => reason !== undefined);
-  if (told?.reason === undefined) return undefined;
-  return told.message === undefined ? told.reason : `${told.reason} (${told.message.replace(/\.$/, "")})`;
+  const report = [...containerReports(status), status, ...unmet].find(({ reason }) => reason !== undefined);
+  if (report?.reason === undefined) return undefined;
+  return report.message === undefined
+    ? report.reason
+    : `${report.reason} (${report.message.replace(/\.$/, "")})`;
 }

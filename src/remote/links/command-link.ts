@@ -9,7 +9,7 @@ export function commandLink(url: string): Link {
   const end = text.lastIndexOf("]") + 1;
   const argv = attempt(() => JSON.parse(text.slice(0, end)) as unknown);
   if (!isWords(argv))
-    throw badUrl(url, "after command: there must be a JSON array of strings, the program first");
+    throw badUrl(url, '"command:" must be followed by a JSON array of strings, with the program first');
   const [program = ""] = argv;
   if (program === "" || program.startsWith("-"))
     throw badUrl(url, "the program is empty or begins with a dash");

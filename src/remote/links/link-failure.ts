@@ -141,10 +141,13 @@ function lastLines({ stderr, stdout }: LinkNoise): string {
   return last === "" ? "" : ` It printed: ${last}`;
 }
 
-/** Removes control characters: text from the remote end must not control the reader's terminal. */
+/**
+ * Removes control characters, and marks that reverse the direction of text: text from the remote end must not control
+ * the reader's terminal.
+ */
 export function printableLine(line: string): string {
   return line
     .replace(/\u001b\[[0-9;]*[A-Za-z]/g, "")
-    .replace(/[\u0000-\u001f\u007f-\u009f]/g, " ")
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, " ")
     .trim();
 }

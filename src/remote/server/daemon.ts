@@ -130,7 +130,7 @@ class Daemon {
     });
     connection.on("error", () => {});
     connection.on("data", (chunk) => {
-      client?.heard(connection);
+      client?.noteTraffic(connection);
       try {
         lines.push(chunk);
       } catch {

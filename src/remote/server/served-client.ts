@@ -27,7 +27,7 @@ export class ServedClient {
   readonly #keyed = new Map<number | string, string>();
   #times: Pick<ClientHello, "pingMs" | "silentMaxMs" | "lingerMs">;
   #connection: Socket | undefined;
-  #heardMs = 0;
+  #receivedMs = 0;
   #heartbeat: NodeJS.Timeout | undefined;
   #linger: NodeJS.Timeout | undefined;
   #ending: Promise<void> | undefined;
@@ -54,15 +54,15 @@ export class ServedClient {
     clearTimeout(this.#linger);
     this.#times = hello;
     this.#connection = connection;
-    this.#heardMs = monotonicMs();
+    this.#receivedMs = monotonicMs();
     clearInterval(this.#heartbeat);
     this.#heartbeat = setInterval(() => this.#beat(connection), hello.pingMs);
     this.#channel.bind((line) => void connection.write(line), hello.received);
   }
 
   /** Bytes have arrived. A large message over a slow link takes longer than the silence that is allowed. */
-  heard(connection: Socket): void {
-    if (connection === this.#connection) this.#heardMs = monotonicMs();
+  noteTraffic(connection: Socket): void {
+    if (connection === this.#connection) this.#receivedMs = monotonicMs();
   }
 
   /** Reads one line of a connection. A line that breaks the protocol ends the connection. */
@@ -109,7 +109,7 @@ export class ServedClient {
   }
 
   #beat(connection: Socket): void {
-    if (monotonicMs() - this.#heardMs > this.#times.silentMaxMs) connection.destroy();
+    if (monotonicMs() - this.#receivedMs > this.#times.silentMaxMs) connection.destroy();
     else this.#channel.ping();
   }
 
