@@ -1,5 +1,5 @@
-// A host dies with a thousand running and a thousand ended durable shells. Measures how long the next host takes to
-// find them.
+// A host dies with a thousand running and a thousand finished durable shells. Measures how long the next host takes to
+// adopt them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -44,14 +44,14 @@ async function adopter() {
     const running = adopted.filter((shell) => shell.isRunning).length;
     const finished = adopted.filter((shell) => shell.exitCode === 3).length;
     table(
-      `The next host takes over ${COUNT} running and ${COUNT} ended durable shells`,
-      ["live", "finished", "in"],
+      `The next host adopts ${COUNT} running and ${COUNT} finished durable shells`,
+      ["running shells found", "finished shells found", "time"],
       [[running, finished, `${(took / 1000).toFixed(2)} s`]],
     );
-    target(`${COUNT} live and ${COUNT} finished shells taken over`, took / 1000, { atMost: 2 }, " s");
-    target("of them found", running + finished, { atLeast: 2 * COUNT });
+    target(`time to adopt ${COUNT} running and ${COUNT} finished shells`, took / 1000, { atMost: 2 }, " s");
+    target("shells found", running + finished, { atLeast: 2 * COUNT });
   } finally {
-    // Also end the shells that were not adopted in time: nothing else would.
+    // Adopt and kill the remaining shells as well: nothing else would end them.
     while ((await manager.adopt()).length > 0);
     await manager.killAll();
     await manager.dispose();

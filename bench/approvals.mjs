@@ -1,5 +1,5 @@
-// An answer from another process: the time from the answer on disk to the return of the waiting call, whose command is
-// `true`. And two answers at once, from two processes: each request must have exactly one winner.
+// How soon a call that waits for approval notices an answer from another process: from the answer on disk to the result
+// of the call, whose command is `true`. Every other request gets two answers at once: exactly one of them must win.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { table, target } from "./shared/report.mjs";
 const ROUNDS = amount(100, 5);
 const epochMs = () => performance.timeOrigin + performance.now();
 
-/** Asks about every command. */
+/** A policy that asks about every command. */
 const judge = () => ({
   verdict: "ask",
   rule: "bench",
@@ -28,7 +28,7 @@ const judge = () => ({
 const [, , role, root] = process.argv;
 await (role === "answer" ? answerRequests(root) : measureAnswers());
 
-/** The other process: answers each request that it is sent, and returns when it did, or null if it lost. */
+/** The other process: approves each request it receives. Sends the time of its answer, or null if another answer won. */
 async function answerRequests(stateRoot) {
   const kit = await createToolkit({ stateRoot, poolSize: 0 });
   process.on("message", ({ id, at }) => {
@@ -49,9 +49,9 @@ async function measureAnswers() {
   const stateRoot = join(scratch, "state");
   const workingDir = join(scratch, "work");
   mkdirSync(workingDir);
-  let show = () => {};
+  let onRequest = () => {};
   const approve = (_, { id }) => {
-    show(id);
+    onRequest(id);
     return new Promise(() => {});
   };
   const kit = await createToolkit({ workingDir, stateRoot, judge, approve });
@@ -62,7 +62,7 @@ async function measureAnswers() {
   try {
     for (let round = 0; round < ROUNDS; round++) {
       const asked = new Promise((resolve) => {
-        show = resolve;
+        onRequest = resolve;
       });
       const running = kit.run("true").then(() => epochMs());
       const id = await asked;
@@ -88,6 +88,6 @@ async function measureAnswers() {
     ["requests", "median / p95", "worst"],
     [[ROUNDS, spread(wakeMs), Math.max(...wakeMs)]],
   );
-  target("an answer wakes the call (p95)", quantile(wakeMs, 0.95), { atMost: 200 }, " ms");
+  target("from the answer to the result of the call, p95", quantile(wakeMs, 0.95), { atMost: 200 }, " ms");
   target("requests without exactly one winner", doubleWinners, { atMost: 0 });
 }

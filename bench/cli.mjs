@@ -32,11 +32,11 @@ rmSync(stateRoot, { recursive: true, force: true });
 const plain = median(times.get("node -e 0"));
 table(
   "Run time of the program",
-  ["command", "times `node -e 0`", "ms, median / p95"],
+  ["command", "relative to `node -e 0`", "ms, median / p95"],
   [...times].map(([title, values]) => [title, `${(median(values) / plain).toFixed(2)}x`, spread(values)]),
 );
 target(
-  "`nacre run true`, relative to `node -e 0`",
+  "run time of `nacre run true`, relative to `node -e 0`",
   median(times.get("nacre run true")) / plain,
   { atMost: 2.2 },
   "x",

@@ -1,5 +1,5 @@
-// How long starting a shell blocks the event loop, in a small host process and in one of 2 GB. Alternates with spawn,
-// so that noise affects both equally.
+// How long starting a shell blocks the event loop, in a small host process and in one of 2 GB. The starts
+// alternate with spawn, so that noise affects both equally.
 import { spawn } from "node:child_process";
 import { median, mib, sleep, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
@@ -10,14 +10,14 @@ const BALLAST_BLOCKS = amount(16, 1);
 const rows = [];
 await withManager(async (manager) => {
   await measure(manager, "a small host");
-  // Memory as in real hosts: touched, outside the JavaScript heap.
+  // Like the memory of real hosts, this memory is touched, and outside the JavaScript heap.
   const ballast = Array.from({ length: BALLAST_BLOCKS }, () => Buffer.alloc(128 * 1024 ** 2, 1));
   await measure(manager, "a large host");
   if (ballast.length !== BALLAST_BLOCKS) throw new Error("unreachable");
 });
 table(
   "How long a start blocks the event loop",
-  ["host", "nacre, part of spawn's", "nacre, median and worst", "spawn, median and worst"],
+  ["host", "nacre, relative to spawn", "nacre, median and worst", "spawn, median and worst"],
   rows,
 );
 
@@ -45,21 +45,21 @@ async function measure(manager, title) {
   target(`event loop blocked per start in ${title}, median`, median(ours), { atMost: 2 }, " ms");
 }
 
-/** The longest time without a turn of the event loop. */
+/** The longest time between two turns of the event loop. */
 async function blocked(start) {
   await sleep(20);
   let longest = 0;
   let last = performance.now();
-  let on = true;
+  let isRunning = true;
   const turn = () => {
     const now = performance.now();
     longest = Math.max(longest, now - last);
     last = now;
-    if (on) setImmediate(turn);
+    if (isRunning) setImmediate(turn);
   };
   setImmediate(turn);
   await new Promise((resolve) => setImmediate(resolve));
   await start();
-  on = false;
+  isRunning = false;
   return longest;
 }

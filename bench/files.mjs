@@ -1,5 +1,5 @@
 // The file tools on a generated repository of 20,000 files: read, edit, find and search, compared with plain rg and
-// with pi's file tools. The ways alternate, so that noise affects all equally.
+// with pi's file tools. The methods alternate, so that noise affects all equally.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,19 +35,19 @@ try {
         }
       : {}),
   });
-  const grep = await compare(`Search in ${FILES} files for a word that one of them has`, {
+  const grep = await compare(`Search ${FILES} files for a word that one of them contains`, {
     rg: () => plain(["--hidden", "--glob", "!.git", "-n", "needle", "."]),
     nacre: () => call("Grep", { pattern: "needle", output_mode: "content" }),
     ...(pi.grep ? { [PI]: () => pi.grep({ pattern: "needle" }) } : {}),
   });
-  const glob = await compare(`List of the files of ${FILES} that match **/f1?.ts`, {
+  const glob = await compare(`List the files that match \`**/f1?.ts\`, of ${FILES}`, {
     rg: () => plain([...LIST, "--type-add", "wanted:f1?.ts", "--type", "wanted"]),
     "rg --glob, which overrides ignore files": () => plain([...LIST, "--glob", "**/f1?.ts"]),
     nacre: () => call("Glob", { pattern: "**/f1?.ts" }),
     ...(pi.find ? { [PI]: () => pi.find({ pattern: "**/f1?.ts" }) } : {}),
   });
-  target("Grep, times plain rg", ratio(grep), { atMost: 1.5 }, "x");
-  target("Glob, times plain rg", ratio(glob), { atMost: 1.5 }, "x");
+  target("Grep time, relative to plain rg", ratio(grep), { atMost: 1.5 }, "x");
+  target("Glob time, relative to plain rg", ratio(glob), { atMost: 1.5 }, "x");
 } finally {
   await kit.dispose();
   rmSync(base, { recursive: true, force: true });
@@ -65,7 +65,7 @@ async function compare(title, candidates) {
   }
   table(
     title,
-    ["way", "ms, median / p95"],
+    ["method", "ms, median / p95"],
     Object.keys(times).map((name) => [name, spread(times[name])]),
   );
   return times;
@@ -77,7 +77,7 @@ async function call(tool, args) {
   return result;
 }
 
-/** Changes the same line back and forth. */
+/** Returns a function that changes one line, alternating between two texts. */
 function edit(file, apply) {
   let [now, next] = ["line 100 ", "LINE 100 "];
   let hasRead = false;
@@ -95,7 +95,7 @@ function plain(args) {
   if (error || status > 1) throw error ?? new Error(`rg ended with ${status}`);
 }
 
-/** The peer's tools, as functions of their arguments. */
+/** The peer's tools, each as a function of its arguments. */
 async function piTools() {
   const module = await importPeer("pi");
   const tools = {};
@@ -106,7 +106,7 @@ async function piTools() {
     find: module?.createFindTool,
   })) {
     if (typeof create !== "function") {
-      if (module) absent(`${PI} ${name}`, "the package exports no such tool");
+      if (module) absent(`${PI} ${name}`, "the package does not export this tool");
       continue;
     }
     try {

@@ -1,5 +1,5 @@
-// A fresh command outside a session, from start to result, compared with spawn('bash', ['-c', ...]) with pipes. Both
-// alternate, so that noise affects them equally.
+// A fresh command outside a session, from start to result, compared with spawn('bash', ['-c', ...]) with pipes. The
+// two alternate, so that noise affects both equally.
 import { median, runShell, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
@@ -26,17 +26,22 @@ await withManager(async (manager) => {
       const ratio = median(ours) / median(plain);
       rows.push([title, command, `${ratio.toFixed(2)}x`, spread(ours), spread(plain)]);
       if (gapMs > 0)
-        target(`${command} in a fresh shell, relative to spawn, ${title}`, ratio, { atMost: 1.5 }, "x");
+        target(
+          `\`${command}\` in a fresh shell, time relative to spawn, ${title}`,
+          ratio,
+          { atMost: 1.5 },
+          "x",
+        );
     }
   }
   table(
     "A fresh shell and spawn, milliseconds as median / p95",
-    ["when", "command", "times spawn's", "nacre", "spawn"],
+    ["pace", "command", "relative to spawn", "nacre", "spawn"],
     rows,
   );
   table(
-    "Throughput of `true`, commands a second",
-    ["in flight", "times spawn's", "nacre", "spawn"],
+    "Throughput of `true`, commands per second",
+    ["in flight", "relative to spawn", "nacre", "spawn"],
     [await throughput(manager, 1), await throughput(manager, 4)],
   );
 });

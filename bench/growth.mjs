@@ -1,6 +1,6 @@
-// What costs grow with: unrelated processes, variables of a session, live shells, and commands run so far. Every figure
-// is a ratio to the smallest amount in the same run. A spawn of bash is measured beside each of them, because the
-// machine itself slows down as well: "less spawn's" is the ratio divided by that of spawn.
+// How costs grow with the number of unrelated processes, session variables, live shells and earlier commands. Every
+// figure is a ratio to the smallest number in the same run. The machine itself slows down as well, so each measurement
+// follows one of spawning bash: "relative to spawn" is the ratio divided by that of spawn, or by 1 if that is lower.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ const PROCESSES = amount([0, 1_000, 5_000], [0, 20]);
 const VARIABLES = amount([0, 100, 1_000, 10_000], [0, 100]);
 const SHELLS = amount([0, 100, 1_000], [0, 5]);
 const COMMANDS = amount([1, 10_000], [1, 20]);
-/** The amounts are measured in turn, several times, so that noise affects all of them. */
+/** How often the benchmark goes through all numbers, so that noise affects all of them. */
 const CYCLES = amount(3, 1);
 const ROUNDS = amount(8, 1);
 const GAP_MS = 10;
@@ -32,7 +32,7 @@ async function processes() {
     for (const count of PROCESSES) {
       const endSleepers = await startSleepers(count);
       try {
-        await withManager((manager) => besideProcesses(manager, count, found));
+        await withManager((manager) => withProcesses(manager, count, found));
       } finally {
         await endSleepers();
       }
@@ -41,41 +41,46 @@ async function processes() {
   report("Growth with unrelated processes", PROCESSES, found);
   const most = PROCESSES.at(-1);
   for (const what of ["start of a host", "kill of a shell", "dispose of a host"])
-    target(`${what} beside ${most} processes`, lessSpawn(found, what, most, 0), { atMost: 1.3 }, "x");
+    target(
+      `${what} with ${most} other processes, growth relative to spawn`,
+      relativeToSpawn(found, what, most, 0),
+      { atMost: 1.3 },
+      "x",
+    );
   const at = (what) => quantile(found.get(what).get(most), 0.95);
-  target(`start of a shell beside ${most} processes, p95`, at("start of a shell"), { atMost: 50 }, " ms");
-  target(`polling a shell beside ${most} processes, p95`, at("poll of a shell"), { atMost: 100 }, " ms");
+  target(`start of a shell with ${most} other processes, p95`, at("start of a shell"), { atMost: 50 }, " ms");
+  target(`polling a shell with ${most} other processes, p95`, at("poll of a shell"), { atMost: 100 }, " ms");
 }
 
-async function besideProcesses(manager, count, found) {
+async function withProcesses(manager, count, found) {
   const session = manager.session("bench", { workingDir: "/tmp" });
   await session.run("true");
   for (let round = 0; round < ROUNDS; round++) {
     await lifeOfHost(count, found);
     await lifeOfShell(manager, count, found);
-    await beside(count, found, "a session command", () => session.run("true"));
-    await beside(count, found, "a fresh command", () => runShell(manager, "true"));
+    await measureAfterSpawn(count, found, "a session command", () => session.run("true"));
+    await measureAfterSpawn(count, found, "a fresh command", () => runShell(manager, "true"));
   }
 }
 
-/** A host from its start to its end, with one command. */
+/** Starts a host, runs one command and disposes of the host. */
 async function lifeOfHost(count, found) {
   const stateRoot = mkdtempSync(join(tmpdir(), "nacre-bench-"));
   const manager = new ShellManager({ stateRoot });
-  await beside(count, found, "start of a host", () => manager.warmUp());
+  await measureAfterSpawn(count, found, "start of a host", () => manager.warmUp());
   await runShell(manager, "true");
-  await beside(count, found, "dispose of a host", () => manager.dispose());
+  await measureAfterSpawn(count, found, "dispose of a host", () => manager.dispose());
   rmSync(stateRoot, { recursive: true, force: true });
 }
 
 async function lifeOfShell(manager, count, found) {
   let shell;
-  await beside(count, found, "start of a shell", async () => {
+  await measureAfterSpawn(count, found, "start of a shell", async () => {
     shell = await manager.createShell({ command: "echo up; sleep 98765", workingDir: "/tmp" });
   });
   await shell.waitFor({ pattern: /up/ }, 10_000);
-  await beside(count, found, "poll of a shell", async () => shell.getNewOutput());
-  await beside(count, found, "kill of a shell", () => shell.kill({ graceMs: 0 }));
+  await measureAfterSpawn(count, found, "poll of a shell", async () => shell.getNewOutput());
+  await measureAfterSpawn(count, found, "kill of a shell", () => shell.kill({ graceMs: 0 }));
   manager.forget(shell);
 }
 
@@ -91,11 +96,16 @@ async function variables() {
     await sleep(500);
     for (let round = 0; round < CYCLES * ROUNDS; round++)
       for (const [count, session] of sessions)
-        await beside(count, found, "a session command", () => session.run("true"));
+        await measureAfterSpawn(count, found, "a session command", () => session.run("true"));
     report("Growth with the variables of a session", VARIABLES, found);
     const [few, most] = [VARIABLES.at(1), VARIABLES.at(-1)];
-    const ratio = lessSpawn(found, "a session command", most, few);
-    target(`a session command with ${most} variables, relative to ${few}`, ratio, { atMost: 1.5 }, "x");
+    const ratio = relativeToSpawn(found, "a session command", most, few);
+    target(
+      `a session command with ${most} variables, relative to ${few} variables`,
+      ratio,
+      { atMost: 1.5 },
+      "x",
+    );
   });
 }
 
@@ -115,11 +125,11 @@ async function liveShells() {
       await sleep(200);
       for (let round = 0; round < CYCLES * ROUNDS; round++) {
         await lifeOfShell(manager, count, found);
-        await beside(count, found, "a session command", () => session.run("true"));
-        await beside(count, found, "a fresh command", () => runShell(manager, "true"));
+        await measureAfterSpawn(count, found, "a session command", () => session.run("true"));
+        await measureAfterSpawn(count, found, "a fresh command", () => runShell(manager, "true"));
       }
     }
-    report("Growth with live shells of the host", SHELLS, found);
+    report("Growth with live shells in the host", SHELLS, found);
   });
 }
 
@@ -141,24 +151,26 @@ async function commands() {
       await sleep(200);
       for (let round = 0; round < CYCLES * ROUNDS; round++) {
         await lifeOfShell(manager, count, found);
-        await beside(count, found, "a session command", () => session.run("true"));
-        await beside(count, found, "a fresh command", () => runShell(manager, "true"));
+        await measureAfterSpawn(count, found, "a session command", () => session.run("true"));
+        await measureAfterSpawn(count, found, "a fresh command", () => runShell(manager, "true"));
       }
     }
-    report("Growth with commands run so far", COMMANDS, found);
-    note("Before the second column, the session ran all of these commands, and a fresh shell every tenth.");
+    report("Growth with earlier commands", COMMANDS, found);
+    note(
+      `Before the figures for ${most}, the session ran that many commands, and a fresh shell ran every tenth of them.`,
+    );
   });
 }
 
-/** Measures the work, and a spawn right before it. */
-async function beside(count, found, what, work) {
+/** Measures a spawn of bash, then the work. */
+async function measureAfterSpawn(count, found, what, work) {
   await sleep(GAP_MS);
   add(found, "spawn", count, await timed(() => spawnBash("true")));
   await sleep(GAP_MS);
   add(found, what, count, await timed(work));
 }
 
-/** Milliseconds by what was measured and by amount. */
+/** Milliseconds by measurement and by number. */
 function samples() {
   return new Map();
 }
@@ -173,8 +185,8 @@ function growth(found, what, most, least) {
   return median(found.get(what).get(most)) / median(found.get(what).get(least));
 }
 
-/** What spawn gains by chance does not count against nacre. */
-function lessSpawn(found, what, most, least) {
+/** If spawn happens to be faster with the larger number, that does not count against nacre. */
+function relativeToSpawn(found, what, most, least) {
   return growth(found, what, most, least) / Math.max(1, growth(found, "spawn", most, least));
 }
 
@@ -184,24 +196,24 @@ function report(title, counts, found) {
   table(
     title,
     [
-      "what",
-      ...more.map((count) => `${count}: less spawn's`),
+      "measurement",
+      ...more.map((count) => `${count} to ${least}, relative to spawn`),
       ...more.map((count) => `${count} to ${least}`),
     ],
     names.map((what) => [
       what,
-      ...more.map((count) => `${lessSpawn(found, what, count, least).toFixed(2)}x`),
+      ...more.map((count) => `${relativeToSpawn(found, what, count, least).toFixed(2)}x`),
       ...more.map((count) => `${growth(found, what, count, least).toFixed(2)}x`),
     ]),
   );
   table(
     `${title}, median milliseconds`,
-    ["what", ...counts.map(String)],
+    ["measurement", ...counts.map(String)],
     names.map((what) => [what, ...counts.map((count) => median(found.get(what).get(count)))]),
   );
 }
 
-/** Real processes that do nothing, in a process group of their own. Returns a function that ends them. */
+/** Starts idle processes in a separate process group. Returns a function that kills them. */
 async function startSleepers(count) {
   const program = `for ((i = 0; i < ${count}; i++)); do sleep 98765 & done; echo up; exec sleep 98765`;
   const child = spawn("bash", ["-c", program], { detached: true, stdio: ["ignore", "pipe", "inherit"] });

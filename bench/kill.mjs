@@ -1,5 +1,5 @@
-// Processes that survive a kill: fourteen ways to escape from a shell, against nacre and the usual ways to kill. The
-// benchmark finds survivors by a mark on their command line, independent of nacre, and ends them.
+// Fourteen ways for a process to escape from its shell, and how many of them survive a kill by nacre and by the usual
+// methods. The benchmark finds survivors by a mark on their command line, independently of nacre, and kills them.
 import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -31,7 +31,7 @@ const ALL_KINDS = [
   "other-user",
 ];
 const KINDS = amount(ALL_KINDS, ["background", "bare-daemon"]);
-const IMPOSSIBLE = {
+const NOT_PERMITTED = {
   namespace: spawnSync("unshare", ["--user", "--map-root-user", "--pid", "--fork", "true"]).status !== 0,
   "other-user": process.getuid() !== 0,
 };
@@ -41,7 +41,7 @@ const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const killers = [];
 try {
   await openKillers();
-  const kinds = KINDS.filter((kind) => !IMPOSSIBLE[kind]);
+  const kinds = KINDS.filter((kind) => !NOT_PERMITTED[kind]);
   const results = new Map(killers.map(({ title }) => [title, []]));
   for (const kind of kinds) {
     for (const killer of killers) results.get(killer.title).push({ kind, ...(await tryOne(killer, kind)) });
@@ -52,7 +52,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Each starts a command and returns a function that kills it. */
+/** Each killer has a `start` that runs a command and returns a function to kill it. */
 async function openKillers() {
   const manager = new ShellManager({ stateRoot: join(scratch, "state") });
   await manager.warmUp();
@@ -101,10 +101,10 @@ async function openKillers() {
 async function tryOne(killer, kind) {
   const fraction = String(randomInt(100_000_000, 1_000_000_000));
   const mark = `91000.${fraction}`;
-  // Sourced by the shell itself, so that its children remain findable as children.
+  // The shell sources the script, so the processes start as direct children of the shell, where a killer can find them.
   const child = `92000.${fraction}`;
   const kill = await killer.start(`set -- ${kind} ${mark} ${scratch}; . ${escapes}; sleep ${child}`);
-  // A process that never started would count as killed.
+  // Without this check, a process that never started would count as killed.
   if (!(await until(() => programs(mark).length > 0 && programs(child).length > 0, 10_000))) {
     endAll(fraction);
     throw new Error(`${kind} did not start under ${killer.title}`);
@@ -169,8 +169,8 @@ function report(kinds, results) {
   const titles = [...results.keys()];
   const escapedFrom = (title) => results.get(title).filter(({ survivors }) => survivors > 0);
   table(
-    `Of ${kinds.length} escapes, those that survive a kill`,
-    ["killer", "survive", "which", "plain child survives", "ms per kill, median / p95"],
+    `Which of ${kinds.length} escapes survive a kill`,
+    ["killer", "survive", "which", "plain children that survive", "ms per kill, median / p95"],
     titles.map((title) => [
       title,
       escapedFrom(title).length,
@@ -183,7 +183,7 @@ function report(kinds, results) {
   );
   target("escapes that survive a kill by nacre", escapedFrom("nacre").length, { atMost: 0 });
   target("escapes that could be tried", kinds.length, { atLeast: KINDS.length });
-  for (const kind of KINDS.filter((one) => IMPOSSIBLE[one]))
-    note(`Not tried, because this user lacks the permission: ${kind}.`);
-  note("The time of a kill by nacre includes the search for survivors, which the others do not do.");
+  for (const kind of KINDS.filter((one) => NOT_PERMITTED[one]))
+    note(`Skipped, because this user lacks the permission: ${kind}.`);
+  note("The time of a kill by nacre includes the search for survivors, which the other killers do not do.");
 }

@@ -1,5 +1,5 @@
-// One GiB of output: the throughput to disk and the cost for the host process. Then 100 MB through the tools that a
-// model calls, nacre's and the peers', alternating, each in its own process.
+// One GiB of output: the throughput to disk and the cost for the host process. Then 100 MB through the tools of
+// nacre and the peers. The tools alternate, and each runs in its own process.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -59,28 +59,28 @@ async function spool() {
     const grown = (peak - before) / 1024 ** 2;
     table(
       `${mib(BYTES)} of output of one command`,
-      ["what", "figure"],
+      ["measurement", "figure"],
       [
-        ["into the spool", `${rate(tookMs).toFixed(0)} MiB/s`],
+        ["written to the spool", `${rate(tookMs).toFixed(0)} MiB/s`],
         ["read back", `${rate(readMs).toFixed(0)} MiB/s`],
-        ["host, at most", `+${grown.toFixed(0)} MiB`],
-        ["CPU time of the host during the output", `${((user + system) / 1000).toFixed(0)} ms`],
+        ["host memory growth, peak", `+${grown.toFixed(0)} MiB`],
+        ["CPU time of the host while the command prints", `${((user + system) / 1000).toFixed(0)} ms`],
         ["event loop delay, p99 (5 ms means no delay)", `${(delay.percentile(99) / 1e6).toFixed(1)} ms`],
         ["event loop delay, worst", `${(delay.max / 1e6).toFixed(1)} ms`],
       ],
     );
-    target("throughput into the spool", rate(tookMs), { atLeast: 300 }, " MiB/s");
-    target("growth of the host", grown, { atMost: 32 }, " MiB");
+    target("throughput to the spool", rate(tookMs), { atLeast: 300 }, " MiB/s");
+    target("host memory growth, peak", grown, { atMost: 32 }, " MiB");
   });
 }
 
 async function tools() {
-  const ways = [
+  const candidates = [
     ...IN_PROCESS.map((name) => () => inProcess(name)),
     ...OVER_MCP.map((name) => () => overMcp(name)),
   ].map((run) => ({ run, found: [] }));
   for (let round = 0; round < TOOL_ROUNDS; round++) {
-    for (const { run, found } of ways) {
+    for (const { run, found } of candidates) {
       // Skip a peer that is not available or has timed out once.
       if (found.length < round || found.at(-1)?.isLate) continue;
       const one = await run();
@@ -88,9 +88,9 @@ async function tools() {
     }
   }
   table(
-    `${mib(TOOL_BYTES)} of lines through a tool, to the result`,
-    ["tool", "seconds, median and worst", "peak memory of its process", "characters in the result"],
-    ways.filter(({ found }) => found.length > 0).map(({ found }) => rowOf(found)),
+    `A tool call that prints ${mib(TOOL_BYTES)} of lines, from call to result`,
+    ["tool", "seconds, median and worst", "peak memory of the process", "characters in the result"],
+    candidates.filter(({ found }) => found.length > 0).map(({ found }) => rowOf(found)),
   );
   note(
     `A call that takes longer than ${TOOL_MAX_MS / 1000} s times out and is not repeated. spawn and execa return everything to their caller.`,
@@ -119,9 +119,9 @@ async function inProcess(name) {
   child.kill("SIGKILL");
   const title = RUNNERS[name] ? runnerTitle(name) : name;
   if (message === undefined)
-    return { title, seconds: TOOL_MAX_MS / 1000, peak: 0, result: "given up", isLate: true };
+    return { title, seconds: TOOL_MAX_MS / 1000, peak: 0, result: "timed out", isLate: true };
   if (message.missing) {
-    absent(title, "it cannot be loaded here");
+    absent(title, "it cannot be loaded on this machine");
     return undefined;
   }
   return { title, seconds: message.took / 1000, peak: message.peak, result: message.error ?? message.chars };
@@ -166,7 +166,7 @@ async function overMcp(name) {
   const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
   const { client, run, close, peakMib } = await connect(server, serverEnv(scratch, name), scratch);
   let result;
-  // Like the others, measure a later call, not the first.
+  // As for the tools in this process, measure a later call, not the first.
   await run("true");
   const took = await timed(async () => {
     const call = client.callTool(server.call(print(TOOL_BYTES)), { timeout: 120_000 }).then(
@@ -187,7 +187,7 @@ async function overMcp(name) {
     title: server.title,
     seconds: took / 1000,
     peak,
-    result: result ?? "given up",
+    result: result ?? "timed out",
     isLate: result === undefined,
   };
 }

@@ -1,6 +1,6 @@
-// One command from call to output, through nacre and each peer. In the small hosts each has its own process; the
-// large host of 2 GB holds all of them. The order changes each round, so that noise, and work left over from the
-// previous command, affects all of them equally.
+// One command from call to output, through nacre and each peer. First each peer runs in its own small host process,
+// then all of them run in one host process of 2 GB. The order changes each round, so that noise, and work left over
+// from the previous command, affects all of them equally.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const COMMANDS = Object.keys(PRINTED);
 const BALLAST_BLOCKS = amount(16, 1);
 const GAP_MS = 3;
 
-/** The memory of the large host. Global, because a local variable would be garbage-collected. */
+/** The memory of the large host. It is global, because a local variable would be garbage-collected. */
 let ballast = [];
 
 if (process.argv[2] === "host") await host(process.argv.slice(3));
@@ -69,11 +69,11 @@ async function driver() {
     await Promise.all(small.map(close));
     const large = [await open(dir, BALLAST_BLOCKS, names)];
     const inLarge = await measure(large, Math.ceil(ROUNDS / 5), 2);
-    const rss = await stillHeld(large[0]);
+    const rss = await checkedRss(large[0]);
     await Promise.all(large.map(close));
-    show(`small hosts (${sizes[0]} to ${sizes.at(-1)} MB)`, inSmall);
-    show(`a host of ${(rss / 1024).toFixed(1)} GB`, inLarge);
-    aim(inSmall, inLarge);
+    showTables(`small hosts (${sizes[0]} to ${sizes.at(-1)} MB)`, inSmall);
+    showTables(`a host of ${(rss / 1024).toFixed(1)} GB`, inLarge);
+    reportTargets(inSmall, inLarge);
     note("just-bash simulates a shell and its commands in JavaScript: no program runs, and it has no git.");
     note("The sentinel session is the minimum that works at all; it gives none of nacre's guarantees.");
   } finally {
@@ -87,15 +87,16 @@ async function open(dir, blocks, wanted) {
   });
   const [{ names, rss }] = await once(child, "message");
   for (const name of wanted.filter((one) => !names.includes(one)))
-    absent(runnerTitle(name), "it cannot be loaded here");
+    absent(runnerTitle(name), "it cannot be loaded on this machine");
   return { child, names, rss };
 }
 
-/** Fails if the large host lost its memory during the measurement. */
-async function stillHeld({ child, rss }) {
+/** Throws if the memory of the large host shrank during the measurement. */
+async function checkedRss({ child, rss }) {
   child.send({});
   const [{ rss: atEnd }] = await once(child, "message");
-  if (atEnd < rss * 0.9) throw new Error(`the large host had ${rss} MB at first and ${atEnd} MB at the end`);
+  if (atEnd < rss * 0.9)
+    throw new Error(`the large host had ${rss} MB before the measurement and ${atEnd} MB after it`);
   return atEnd;
 }
 
@@ -108,14 +109,14 @@ async function close({ child }) {
 /** { [name]: { [command]: [ms...] } } */
 async function measure(hosts, rounds, warmUp) {
   const all = {};
-  const ways = hosts.flatMap(({ child, names }) => names.map((name) => ({ child, name })));
+  const methods = hosts.flatMap(({ child, names }) => names.map((name) => ({ child, name })));
   for (let round = -warmUp; round < rounds; round++) {
     for (const command of COMMANDS) {
-      for (const { child, name } of shuffled(ways)) {
+      for (const { child, name } of shuffled(methods)) {
         if (name === "just-bash" && command === "git status") continue;
         await sleep(GAP_MS);
         const took = await ask(child, name, command);
-        if (round >= 0) keep(all, name, command, took);
+        if (round >= 0) addSample(all, name, command, took);
       }
     }
   }
@@ -129,13 +130,13 @@ async function ask(child, name, command) {
   return took;
 }
 
-function keep(all, name, command, took) {
+function addSample(all, name, command, took) {
   all[name] ??= {};
   all[name][command] ??= [];
   all[name][command].push(took);
 }
 
-function show(title, all) {
+function showTables(title, all) {
   const names = Object.keys(RUNNERS).filter((name) => all[name]);
   const ratio = (name, command) => {
     const times = all[name][command];
@@ -143,12 +144,12 @@ function show(title, all) {
   };
   table(
     `Speed relative to spawn("bash", ["-c", …]), in ${title}`,
-    ["way", ...COMMANDS],
+    ["method", ...COMMANDS],
     names.map((name) => [runnerTitle(name), ...COMMANDS.map((command) => ratio(name, command))]),
   );
   table(
     `Milliseconds, median / p95, in ${title}`,
-    ["way", ...COMMANDS],
+    ["method", ...COMMANDS],
     names.map((name) => [
       runnerTitle(name),
       ...COMMANDS.map((command) => (all[name][command] ? spread(all[name][command]) : "-")),
@@ -156,7 +157,7 @@ function show(title, all) {
   );
 }
 
-function aim(inSmall, inLarge) {
+function reportTargets(inSmall, inLarge) {
   const faster = (all, command) => median(all.spawn[command]) / median(all["nacre session"][command]);
   for (const [command, atLeast] of [
     ["true", 5],
@@ -164,12 +165,17 @@ function aim(inSmall, inLarge) {
     ["ls", 1.8],
     ["git status", 1.5],
   ]) {
-    target(`${command} in a session, relative to spawn`, faster(inSmall, command), { atLeast }, "x");
+    target(
+      `\`${command}\` in a session, speed relative to spawn`,
+      faster(inSmall, command),
+      { atLeast },
+      "x",
+    );
   }
   for (const command of ["true", "echo hi"]) {
     const grown = median(inLarge["nacre session"][command]) / median(inSmall["nacre session"][command]);
-    target(`${command} in a session at 2 GB, relative to a small host`, grown, { atMost: 1.5 }, "x");
+    target(`\`${command}\` in a session at 2 GB, time relative to a small host`, grown, { atMost: 1.5 }, "x");
   }
   const fresh = median(inSmall["nacre fresh shell"].true) / median(inSmall.spawn.true);
-  target("true in a fresh shell, relative to spawn", fresh, { atMost: 1.5 }, "x");
+  target("`true` in a fresh shell, time relative to spawn", fresh, { atMost: 1.5 }, "x");
 }

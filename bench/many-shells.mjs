@@ -12,7 +12,7 @@ const COUNT = amount(1_000, 20);
 const WATCH_MS = amount(5_000, 500);
 const COMMANDS = {
   quiet: "echo up; exec sleep 98765",
-  // A line every 100 ms without a sleep process: read with a timeout, from a pipe that nothing writes to.
+  // Prints a line every 100 ms without a sleep process: `read` times out on a pipe that nothing writes to.
   chatty: 'exec 9<> <(:); echo up; while :; do read -rt 0.1 -u 9; echo "tick $SECONDS"; done',
 };
 
@@ -36,11 +36,11 @@ function report(quiet, chatty) {
   const both = (title, show) => [title, show(quiet), show(chatty)];
   table(
     `${COUNT} background shells in one host`,
-    ["what", "quiet", "a line per 100 ms each"],
+    ["measurement", "quiet shells", "shells that print every 100 ms"],
     [
-      both("all started and have printed", (run) => `${(run.startMs / 1000).toFixed(2)} s`),
-      both("host", (run) => `+${run.grownMib.toFixed(0)} MiB`),
-      both("fds of the host", (run) => `+${run.fds}`),
+      both("time until all shells have started and printed", (run) => `${(run.startMs / 1000).toFixed(2)} s`),
+      both("host memory growth", (run) => `+${run.grownMib.toFixed(0)} MiB`),
+      both("host file descriptors, growth", (run) => `+${run.fds}`),
       both(`CPU time of the host in ${WATCH_MS / 1000} s`, (run) => `${run.hostCpuMs.toFixed(0)} ms`),
       both(
         `CPU time of the shells and loggers in ${WATCH_MS / 1000} s`,
@@ -51,7 +51,7 @@ function report(quiet, chatty) {
         "reading the new output of one shell, median / p99",
         (run) => `${run.read.toFixed(3)} / ${run.readP99.toFixed(3)} ms`,
       ),
-      both("all killed", (run) => `${(run.killMs / 1000).toFixed(2)} s`),
+      both("time to kill all shells", (run) => `${(run.killMs / 1000).toFixed(2)} s`),
       both("survivors, zombies", (run) => `${run.live}, ${run.zombies}`),
     ],
   );
@@ -59,11 +59,11 @@ function report(quiet, chatty) {
     ["quiet shells", quiet],
     ["printing shells", chatty],
   ]) {
-    target(`${COUNT} ${title} started`, run.startMs / 1000, { atMost: 10 }, " s");
-    target(`growth of a host with ${COUNT} ${title}`, run.grownMib, { atMost: 64 }, " MiB");
-    target(`fds of a host with ${COUNT} ${title}`, run.fds, { atMost: 16 });
-    target(`reading one of ${COUNT} ${title}`, run.read, { atMost: 1 }, " ms");
-    target(`${COUNT} ${title} killed`, run.killMs / 1000, { atMost: 3 }, " s");
+    target(`time to start ${COUNT} ${title}`, run.startMs / 1000, { atMost: 10 }, " s");
+    target(`memory growth of a host with ${COUNT} ${title}`, run.grownMib, { atMost: 64 }, " MiB");
+    target(`file descriptors of a host with ${COUNT} ${title}`, run.fds, { atMost: 16 });
+    target(`time to read one of ${COUNT} ${title}`, run.read, { atMost: 1 }, " ms");
+    target(`time to kill ${COUNT} ${title}`, run.killMs / 1000, { atMost: 3 }, " s");
     target(`survivors and zombies of ${COUNT} ${title}`, run.live + run.zombies, { atMost: 0 });
   }
   target(
@@ -99,10 +99,10 @@ async function thousand(command) {
       reads.push(await timed(() => shells[(round * 7) % COUNT].getNewOutput()));
       await sleep(1);
     }
-    // The peak: shells that print are also read. By now every shell runs and can be found and killed.
+    // Take the peak after the reads, which also cost memory. All shells must be running by now, so that all can be killed.
     const grownMib = process.resourceUsage().maxRSS / 1024 - before.rss / 1024 ** 2;
-    const there = left(shells).live;
-    if (there < COUNT) throw new Error(`only ${there} of ${COUNT} shells are there`);
+    const running = left(shells).live;
+    if (running < COUNT) throw new Error(`only ${running} of ${COUNT} shells are running`);
     const killMs = await timed(() => manager.killAll());
     // Shims that have just ended are zombies until the keeper reaps them.
     const end = performance.now() + 1_000;
@@ -158,20 +158,20 @@ function left(shells) {
   let zombies = 0;
   each((pid) => {
     const stat = statOf(pid);
-    // A zombie whose parent is init waits for init, which no program can hurry.
+    // Skip zombies whose parent is init: only init can reap them.
     if (stat[0] === "Z") zombies += stat[1] !== "1" && isOurs(pid) ? 1 : 0;
     else if (starts.has(pid) && starts.get(pid) === stat[19]) live++;
   });
   return { live, zombies };
 }
 
-/** The fields of /proc/PID/stat after the name; the state is the first. */
+/** The fields of /proc/PID/stat after the name. The first is the state. */
 function statOf(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Whether the process carries a tag of this process's keeper. Zombies keep their tag. */
+/** Whether the process has the tag of this host's keeper. Zombies keep their tag. */
 function isOurs(pid) {
   if (!keeperTag) {
     each((one) => {

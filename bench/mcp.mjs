@@ -1,7 +1,7 @@
-// The waiting times of an MCP client: the first tools/list, compared with `node -e 0`, and calls, compared with
-// spawning bash in the client itself; for nacre, the peers and a minimal server. The order changes each round, so
-// that noise affects all equally. Then how long nacre takes to exit during fifty calls: a client that disconnects
-// waits a second or two before it kills the server.
+// How long an MCP client waits on nacre, the peers and a minimal server. The first tools/list is compared with
+// `node -e 0`; calls are compared with spawning bash in the client. The order changes each round, so that noise affects
+// all equally. Then the time that nacre takes to exit during fifty calls: a client that disconnects waits a second or
+// two before it kills the server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,10 +14,10 @@ import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
 
 const STARTS = amount(20, 1);
 const ROUNDS = amount(120, 2);
-const ENDS = amount(5, 1);
+const EXITS = amount(5, 1);
 const WARM_UP = Math.min(50, ROUNDS);
 const GAP_MS = 10;
-/** A command whose text nacre has never seen, because it remembers its verdicts on recent commands. */
+/** N is a new number in each call: nacre remembers its verdicts on recent commands, and must judge this one again. */
 const NEW = "echo hi N";
 const HELLO = {
   id: 0,
@@ -36,7 +36,8 @@ const servers = Object.entries(SERVERS).flatMap(([name, find]) => {
 try {
   await starts();
   await calls();
-  await ends();
+  await exits();
+  note("N is a new number in each call, so nacre has no verdict in memory for this command.");
   note(
     "Each peer runs `echo hi` with its own tool. desktop-commander waits until it is sure that the command has ended.",
   );
@@ -50,14 +51,14 @@ async function starts() {
   for (let round = 0; round < STARTS; round++) {
     plain.push(await timed(() => once(spawn(process.execPath, ["-e", "0"]), "exit")));
     for (const { name, args, env } of shuffled(servers)) {
-      // Slower by an order of magnitude: a few repetitions are enough.
+      // desktop-commander is slower by an order of magnitude: a few repetitions are enough.
       if (name === "desktop-commander" && round >= 5) continue;
       times.get(name).push(await timeToTools(args, env));
     }
   }
   table(
     "From start to the answer to tools/list",
-    ["server", "times `node -e 0`", "ms, median / p95"],
+    ["server", "relative to `node -e 0`", "ms, median / p95"],
     [
       ...servers.map(({ name, title }) => [
         title,
@@ -120,7 +121,7 @@ async function calls() {
     ["ls /", 1.1],
   ]) {
     target(
-      `tools/call of ${command}, relative to spawn in the client`,
+      `tools/call of \`${command}\`, speed relative to spawn in the client`,
       ratio(nacre, command),
       { atLeast },
       "x",
@@ -143,34 +144,35 @@ async function timedCall({ title, run }, command) {
   return took;
 }
 
-async function ends() {
-  const ways = {
+async function exits() {
+  const triggers = {
     "end-of-file": (child) => child.stdin.end(),
     SIGTERM: (child) => child.kill("SIGTERM"),
     SIGINT: (child) => child.kill("SIGINT"),
   };
-  const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
-  for (let round = 0; round < ENDS; round++) {
-    for (const [name, end] of Object.entries(ways)) times[name].push(await timeToEnd(servers[0], end));
+  const times = Object.fromEntries(Object.keys(triggers).map((name) => [name, []]));
+  for (let round = 0; round < EXITS; round++) {
+    for (const [name, triggerExit] of Object.entries(triggers))
+      times[name].push(await timeToExit(servers[0], triggerExit));
   }
   table(
-    "From the end-of-file or signal to the exit, during fifty calls",
-    ["way", "ms, median / p95"],
+    "From end of file or a signal to the exit, during fifty calls",
+    ["trigger", "ms, median / p95"],
     Object.entries(times).map(([name, took]) => [name, spread(took)]),
   );
   const slowest = Math.max(...Object.values(times).map(median));
   target("time to exit during fifty calls", slowest, { atMost: 1000 }, " ms");
 }
 
-/** Half of the calls run in the background, the others wait in the session's queue. */
-async function timeToEnd({ args, env }, end) {
+/** Half of the calls run in the background; the other half wait in the session's queue. */
+async function timeToExit({ args, env }, triggerExit) {
   const child = spawn(process.execPath, args, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
-  const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  say(HELLO);
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  send(HELLO);
   for (let id = 1; id <= 50; id++) {
     const background = id % 2 === 0 ? { run_in_background: true } : {};
     const command = "sleep 1000 & sleep 1000";
-    say({ id, method: "tools/call", params: { name: "Bash", arguments: { command, ...background } } });
+    send({ id, method: "tools/call", params: { name: "Bash", arguments: { command, ...background } } });
   }
   // Wait for the answers to initialize and to the background calls.
   await new Promise((resolve) => {
@@ -182,17 +184,17 @@ async function timeToEnd({ args, env }, end) {
   });
   const exited = once(child, "exit");
   const start = performance.now();
-  end(child);
+  triggerExit(child);
   await exited;
   return performance.now() - start;
 }
 
-/** As clients do: initialize, wait for the answer, then list the tools. */
+/** Does what clients do: initializes, waits for the answer, then lists the tools. */
 async function timeToTools(args, env) {
   const start = performance.now();
   const child = spawn(process.execPath, args, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
-  const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  say(HELLO);
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  send(HELLO);
   let text = "";
   let isGreeted = false;
   for await (const chunk of child.stdout) {
@@ -204,16 +206,16 @@ async function timeToTools(args, env) {
       .map((line) => JSON.parse(line).id);
     if (answered.includes(0) && !isGreeted) {
       isGreeted = true;
-      say({ method: "notifications/initialized" });
-      say({ id: 1, method: "tools/list" });
+      send({ method: "notifications/initialized" });
+      send({ id: 1, method: "tools/list" });
     }
     if (answered.includes(1)) break;
   }
   const took = performance.now() - start;
   child.stdin.end();
-  // Not every server exits when its client does.
-  const late = setTimeout(() => child.kill("SIGKILL"), 2_000);
+  // Some servers do not exit at end of file.
+  const killTimer = setTimeout(() => child.kill("SIGKILL"), 2_000);
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  clearTimeout(late);
+  clearTimeout(killTimer);
   return took;
 }

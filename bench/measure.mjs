@@ -14,7 +14,7 @@ export function quantile(values, q) {
 
 export const median = (values) => quantile(values, 0.5);
 
-/** A different order each round, so that none always follows the same other. */
+/** A new random order, so that no item always follows the same one. */
 export function shuffled(values) {
   const rest = [...values];
   return values.map(() => rest.splice(Math.floor(Math.random() * rest.length), 1)[0]);
@@ -30,7 +30,7 @@ export async function timed(work) {
   return performance.now() - start;
 }
 
-/** The usual way: spawn bash -c with pipes, read both, resolve on close. */
+/** The usual method: spawns bash -c with pipes, reads both pipes, resolves on close. */
 export function spawnBash(command, cwd) {
   return new Promise((resolve, reject) => {
     const child = spawn("bash", ["-c", command], { cwd, stdio: ["ignore", "pipe", "pipe"] });
@@ -42,13 +42,13 @@ export function spawnBash(command, cwd) {
   });
 }
 
-/** From start to result, with everything nacre does: spool, tag, drain, record, leftovers. */
+/** Runs a shell from start to result, with everything that nacre does: spool, tag, drain, record, leftovers. */
 export async function runShell(manager, command, workingDir = "/tmp") {
   const shell = await manager.createShell({ command, workingDir, background: false });
   const code = await shell.wait();
   const leftovers = await shell.leftovers();
   const output = shell.getAllOutput();
-  // The caller has its result; the cleanup does not count.
+  // The caller already has its result, so the cleanup does not count.
   setImmediate(() => manager.forget(shell));
   return { code, output, leftovers };
 }

@@ -1,6 +1,6 @@
 // The page with 50 shells that print 1,000 lines a second together, while it shows the output of one of them: the longest
-// task in the browser, the processor time of the server, and the memory of both at the beginning and the end.
-// BENCH_PAGE_SECONDS=600 makes it ten minutes.
+// task in the browser, the CPU time of the server, and the memory of both at the beginning and the end.
+// BENCH_PAGE_SECONDS=600 extends the run to ten minutes.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ const FLAGS = [
 ];
 const program = join(dirname(fileURLToPath(import.meta.url)), "../dist/cli/main.js");
 
-/** What the server still uses after each full collection, in MB. V8 lets the resident memory grow long before that. */
+/** Live heap of the server after each full collection, in MB. Resident memory says less: V8 collects late. */
 const liveHeaps = [];
 
 if (existsSync(CHROMIUM)) await measurePage();
@@ -40,7 +40,7 @@ async function measurePage() {
   let browser;
   try {
     const pause = (SHELLS / LINES_PER_SECOND).toFixed(4);
-    // read waits without a fork: 1,000 forks a second would be measured instead of the page.
+    // `read` waits without a fork. Otherwise the benchmark would measure 1,000 forks a second instead of the page.
     const command = `i=0; while :; do echo "line $((i++)) of a program that prints quite a lot of text"; read -rt ${pause} <&9; done 9<> <(:)`;
     for (let number = 0; number < SHELLS; number++)
       await manager.createShell({ command, workingDir: stateRoot, name: `shell-${number}` });
@@ -114,7 +114,7 @@ function report({ before, after, elapsedMs, tasks }) {
     ],
   );
   target("tasks over 50 ms in the page", tasks.length, { atMost: 0 });
-  target("processor time of the server", cpu, { atMost: 5 }, " %");
+  target("CPU time of the server", cpu, { atMost: 5 }, " %");
   const [firstHeap, lastHeap] = [liveHeaps.at(0), liveHeaps.at(-1)];
   table(
     "Live heap of the server after a full collection, MB",
@@ -122,8 +122,13 @@ function report({ before, after, elapsedMs, tasks }) {
     [[firstHeap, lastHeap, liveHeaps.length]],
   );
   target("growth of the live heap of the server", lastHeap - firstHeap, { atMost: 5 }, " MB");
-  target("growth of the page", (after.heap - before.heap) / 1024 ** 2, { atMost: 20 }, " MiB");
-  note("A task is measured by the browser (longtask). The server is the process of nacre ui.");
+  target(
+    "growth of the JavaScript heap of the page",
+    (after.heap - before.heap) / 1024 ** 2,
+    { atMost: 20 },
+    " MiB",
+  );
+  note("The browser measures tasks (longtask). The server is the process of `nacre ui`.");
 }
 
 function ticksOf(pid) {

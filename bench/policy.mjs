@@ -1,6 +1,6 @@
-// Verdicts on the labeled commands of the corpus and the time per verdict, compared with cc-safety-net and the
-// patterns that shells for agents usually start from. Then the time for a megabyte of hostile text. No command is
-// ever run.
+// Verdicts on the labeled commands of the corpus and the time per verdict, compared with cc-safety-net and nine regular
+// expressions of the kind that agent shells typically use first. Then the time for a megabyte of hostile text. No
+// command is ever run.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { importPeer, peerTitle } from "./shared/peers.mjs";
 import { note, table, target } from "./shared/report.mjs";
 
 const corpus = fileURLToPath(new URL("../test/policy/corpus/commands.jsonl", import.meta.url));
-/** The first two warm up. */
+/** The first two rounds warm up. */
 const ROUNDS = amount(6, 3);
 const TEXT_BYTES = amount(2 ** 20, 2 ** 16);
 const LINES = amount(80_000, 5_000);
@@ -34,7 +34,7 @@ const judges = [
   ["nacre", (command) => judge(command, facts).verdict],
   ["nine regular expressions", (command) => (PATTERNS.some((one) => one.test(command)) ? "deny" : "allow")],
 ];
-// This judge reads the disk, so the paths in the commands are replaced by a home and a project that exist.
+// cc-safety-net reads the disk, so the paths in the commands are replaced by a home and a project that exist.
 const home = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const cwd = join(home, "proj");
 mkdirSync(cwd);
@@ -56,9 +56,9 @@ async function score() {
     .split("\n")
     .map((line) => JSON.parse(line));
   const stopped = (verdictOf, expect) => {
-    const of = entries.filter((entry) => entry.expect === expect);
-    const verdicts = of.map(({ command }) => verdictOf(command));
-    return `${((verdicts.filter((verdict) => verdict !== "allow").length / of.length) * 100).toFixed(1)} %`;
+    const labeled = entries.filter((entry) => entry.expect === expect);
+    const verdicts = labeled.map(({ command }) => verdictOf(command));
+    return `${((verdicts.filter((verdict) => verdict !== "allow").length / labeled.length) * 100).toFixed(1)} %`;
   };
   const rows = judges.map(([title, verdictOf]) => ({
     title,
@@ -66,7 +66,7 @@ async function score() {
     times: [],
     cells: ["deny", "ask", "allow"].map((expect) => stopped(verdictOf, expect)),
   }));
-  // Alternating, so that noise affects all equally.
+  // The policies alternate, so that noise affects all equally.
   for (let round = 0; round < ROUNDS; round++) {
     for (const { command } of entries) {
       for (const { verdictOf, times } of shuffled(rows)) {
@@ -85,10 +85,12 @@ async function score() {
       quantile(times, 0.99).toFixed(3),
     ]),
   );
-  note("The authors of nacre's rules knew these commands; the authors of the others did not.");
-  note("cc-safety-net denies or allows and never asks; a denial of a command to ask counts as stopped.");
-  target("a verdict, median", median(rows[0].times), { atMost: 0.15 }, " ms");
-  target("a verdict, p99", quantile(rows[0].times, 0.99), { atMost: 3 }, " ms");
+  note("The authors of nacre's rules knew these commands; the authors of the other policies did not.");
+  note(
+    "cc-safety-net denies or allows and never asks; if it denies a command that is labeled ask, that counts as stopped.",
+  );
+  target("time per verdict, median", median(rows[0].times), { atMost: 0.15 }, " ms");
+  target("time per verdict, p99", quantile(rows[0].times, 0.99), { atMost: 3 }, " ms");
 }
 
 function hostile() {
@@ -128,5 +130,10 @@ function hostile() {
     return [name, (user + system) / 1000, verdict, rule ?? ""];
   });
   table("A megabyte of hostile text", ["text", "ms of CPU", "verdict", "rule"], rows);
-  target("the slowest megabyte", Math.max(...rows.map(([, ms]) => ms)), { atMost: 1_000 }, " ms");
+  target(
+    "CPU time for the slowest megabyte",
+    Math.max(...rows.map(([, ms]) => ms)),
+    { atMost: 1_000 },
+    " ms",
+  );
 }

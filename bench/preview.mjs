@@ -43,21 +43,21 @@ async function measureStarts() {
   const [alone, previewed] = [[], []];
   for (let i = 0; i < STARTS + 2; i++) {
     const [one, other] = [await startMs(kit.run("echo x")), await startMs(kit.preview("echo x"))];
-    // The first ones test the sandbox.
+    // The first runs also test whether the sandbox works.
     if (i < 2) continue;
     alone.push(one);
     previewed.push(other);
   }
   table(
     "From the call to the first output, ms",
-    ["", "median / p95"],
+    ["run in", "median / p95"],
     [
       ["sandbox", spread(alone)],
       ["sandbox and preview", spread(previewed)],
     ],
   );
   const more = quantile(previewed, 0.5) - quantile(alone, 0.5);
-  target("a preview starts later than the sandbox (median)", more, { atMost: 15 }, " ms");
+  target("start of a preview, more than the sandbox alone (median)", more, { atMost: 15 }, " ms");
 }
 
 async function measureList() {
@@ -72,13 +72,13 @@ async function measureList() {
   const listMs = performance.now() - began;
   table(
     `${created.length} changes, ms`,
-    ["", "time"],
+    ["step", "time"],
     [
       ["from the end of the command to its result", scanMs],
-      ["list", listMs],
+      ["listing the changes", listMs],
     ],
   );
-  target(`list ${CHANGES} changes`, listMs, { atMost: 200 }, " ms");
+  target(`time to list ${CHANGES} changes`, listMs, { atMost: 200 }, " ms");
 }
 
 async function measureCap() {
@@ -90,5 +90,10 @@ async function measureCap() {
     overshootMs.push(performance.timeOrigin + performance.now() - Number(stdout.trim()) / 1e6);
   }
   table("From a write past the cap to the result, ms", ["median / p95"], [[spread(overshootMs)]]);
-  target("overshoot of the cap (worst)", Math.max(...overshootMs), { atMost: 500 }, " ms");
+  target(
+    "time from a write past the cap to the result (worst)",
+    Math.max(...overshootMs),
+    { atMost: 500 },
+    " ms",
+  );
 }

@@ -1,5 +1,5 @@
-// `echo hi` in a session of a remote machine over one held link, compared with one client process per command: ssh,
-// docker and Kubernetes on this machine, so the network takes no time. A link whose server is not installed is left out.
+// `echo hi` in a session on a remote machine over one open link, compared with one client process per command. ssh,
+// docker and Kubernetes run on this machine, so the network takes no time. A link without its server is left out.
 // `node bench/remote.mjs NAME...` measures only these links.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,8 +13,8 @@ import { amount } from "./shared/amount.mjs";
 import { startPod } from "./shared/kubernetes-pod.mjs";
 import { table, target } from "./shared/report.mjs";
 
-const HELD = amount(300, 5);
-const SINGLE = amount(30, 2);
+const OPEN_ROUNDS = amount(300, 5);
+const SINGLE_ROUNDS = amount(30, 2);
 const dir = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const bin = join(dir, "bin");
 mkdirSync(bin);
@@ -29,39 +29,40 @@ for (const [name, start, atLeast] of [
   ["kubernetes", () => startPod(dir), 30],
 ]) {
   if (named.length > 0 && !named.includes(name)) continue;
-  const place = await start();
-  if (!place) {
+  const remote = await start();
+  if (!remote) {
     rows.push([name, "not installed", "", ""]);
     continue;
   }
   try {
-    const { held, single } = await measure(place);
-    const ratio = median(single) / median(held);
-    rows.push([name, `${ratio.toFixed(1)}x`, spread(held), spread(single)]);
+    const { open, single } = await measure(remote);
+    const ratio = median(single) / median(open);
+    rows.push([name, `${ratio.toFixed(1)}x`, spread(open), spread(single)]);
     ratios.push([name, ratio, atLeast]);
   } finally {
-    await place.end();
+    await remote.end();
   }
 }
 table(
   "`echo hi` on a remote machine",
-  ["link", "times faster", "held link, ms", "one client per command, ms"],
+  ["link", "speedup", "open link, ms", "one client per command, ms"],
   rows,
 );
 for (const [name, ratio, atLeast] of ratios)
-  target(`one ${name} process per command, relative to a held link`, ratio, { atLeast }, "x");
+  target(`time of one ${name} process per command, relative to an open link`, ratio, { atLeast }, "x");
 rmSync(dir, { recursive: true, force: true });
 
 async function measure({ url, argv }) {
   const kit = await createToolkit({ remote: url });
   const session = kit.session("bench");
   await session.run("true");
-  const held = [];
-  for (let round = 0; round < HELD; round++) held.push(await timed(() => session.run("echo hi")));
+  const open = [];
+  for (let round = 0; round < OPEN_ROUNDS; round++) open.push(await timed(() => session.run("echo hi")));
   const single = [];
-  for (let round = 0; round < SINGLE; round++) single.push(await timed(() => run([...argv, "echo", "hi"])));
+  for (let round = 0; round < SINGLE_ROUNDS; round++)
+    single.push(await timed(() => run([...argv, "echo", "hi"])));
   await kit.dispose();
-  return { held, single };
+  return { open, single };
 }
 
 function run([program, ...args]) {
@@ -111,7 +112,7 @@ async function startSshd() {
   return { url: "ssh://127.0.0.1", argv: ["ssh", "127.0.0.1"], end: () => endOf(sshd) };
 }
 
-/** The image has the programs of this machine, mounted read-only. */
+/** The container uses the programs of this machine, mounted read-only. */
 async function startDocker() {
   if (!existsSync("/usr/sbin/dockerd")) return undefined;
   const socket = `unix://${dir}/d.sock`;

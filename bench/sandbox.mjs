@@ -1,6 +1,6 @@
-// The cost of the sandbox: a fresh command in workspace-write, compared with plain bwrap with the same mounts and
-// with bash alone, and a command in a sandboxed session, compared with one without. The ways alternate, so that noise
-// affects all equally.
+// The cost of the sandbox. A fresh command in workspace-write is compared with plain bwrap with the same mounts, and
+// with bash alone; a command in a sandboxed session is compared with one in an unsandboxed session. The methods
+// alternate, so that noise affects all equally.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,14 +19,14 @@ const open = (name, options) => new ShellManager({ stateRoot: join(base, name), 
 const off = open("off", {});
 const boxed = open("boxed", { sandbox: "workspace-write" });
 
-// The peer's proxies would keep this process alive.
-const endings = [];
+// Ends the peer's proxies: otherwise they keep this process alive.
+const cleanups = [];
 try {
   await Promise.all([off.warmUp(), boxed.warmUp()]);
   await fresh();
   await sessions();
 } finally {
-  await Promise.all([off.dispose(), boxed.dispose(), ...endings.map((end) => end())]);
+  await Promise.all([off.dispose(), boxed.dispose(), ...cleanups.map((cleanUp) => cleanUp())]);
   rmSync(base, { recursive: true, force: true });
 }
 
@@ -48,22 +48,22 @@ async function fresh() {
       times[name].push(await timed(work));
     }
   }
-  const middle = (name) => median(times[name]);
+  const medianOf = (name) => median(times[name]);
   table(
     "A fresh `true`, 10 ms between commands",
-    ["way", "times plain bwrap", "ms, median / p95"],
+    ["method", "relative to plain bwrap", "ms, median / p95"],
     Object.keys(times).map((name) => [
       name,
-      `${(middle(name) / middle("bwrap")).toFixed(2)}x`,
+      `${(medianOf(name) / medianOf("bwrap")).toFixed(2)}x`,
       spread(times[name]),
     ]),
   );
-  const added = middle("nacre sandboxed") - middle("nacre");
-  const plain = middle("bwrap") - middle("bash");
-  target("what the sandbox adds, relative to plain bwrap", added / plain, { atMost: 1.3 }, "x");
+  const added = medianOf("nacre sandboxed") - medianOf("nacre");
+  const plain = medianOf("bwrap") - medianOf("bash");
+  target("time that the sandbox adds, relative to plain bwrap", added / plain, { atMost: 1.3 }, "x");
   if (srt) {
-    const theirs = middle(SRT) - middle("bash");
-    target("what sandbox-runtime adds, relative to nacre", theirs / added, { atLeast: 3 }, "x");
+    const theirs = medianOf(SRT) - medianOf("bash");
+    target("time that sandbox-runtime adds, relative to nacre", theirs / added, { atLeast: 3 }, "x");
   }
 }
 
@@ -80,11 +80,16 @@ async function sessions() {
     }
     const ratio = median(times[1]) / median(times[0]);
     rows.push([command, `${ratio.toFixed(2)}x`, spread(times[1]), spread(times[0])]);
-    target(`${command} in a sandboxed session, relative to one without`, ratio, { atMost: 1.2 }, "x");
+    target(
+      `\`${command}\` in a sandboxed session, time relative to unsandboxed`,
+      ratio,
+      { atMost: 1.2 },
+      "x",
+    );
   }
   table(
     "In a session, milliseconds as median / p95",
-    ["command", "times one without", "sandboxed", "without"],
+    ["command", "relative to unsandboxed", "sandboxed", "unsandboxed"],
     rows,
   );
 }
@@ -95,12 +100,12 @@ async function run(manager, command) {
   return shell;
 }
 
-/** The cleanup does not count. */
+/** Forgets the shell after the measurement, so the cleanup does not count. */
 function forget(manager, shell) {
   setImmediate(() => manager.forget(shell));
 }
 
-/** The arguments of a real start, without those specific to nacre: descriptors, and placeholders, which no longer exist. */
+/** The bwrap arguments of a real start, without nacre's file descriptors and the placeholders, which no longer exist. */
 function sameMounts(file) {
   const args = readFileSync(file, "utf8").split("\0").slice(0, -1);
   for (const option of ["--seccomp", "--json-status-fd"]) {
@@ -137,9 +142,9 @@ async function loadSrt() {
     const { code } = await spawnBash(await SandboxManager.wrapWithSandbox("true"));
     if (code !== 0) throw new Error(`\`true\` ends with ${code} in its sandbox`);
   } catch (error) {
-    absent(SRT, `it does not work here: ${error.message.split("\n")[0]}`);
+    absent(SRT, `it does not work on this machine: ${error.message.split("\n")[0]}`);
     return undefined;
   }
-  endings.push(() => SandboxManager.reset());
+  cleanups.push(() => SandboxManager.reset());
   return (command) => SandboxManager.wrapWithSandbox(command);
 }

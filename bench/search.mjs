@@ -1,5 +1,5 @@
-// The search of BashOutput in 1 GiB of log lines, and in one line of 100 MB: time, processor time of all threads, how
-// long the event loop is blocked, memory, and the length of the result.
+// BashOutput searches 1 GiB of log lines, and one line of 100 MB: time, CPU time of all threads, how long the event
+// loop is blocked, memory, and the length of the result.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,11 +16,11 @@ const DELAY_RESOLUTION_MS = 1;
 
 /** `isLiteral`: the pattern has no operators. */
 const PATTERNS = [
-  { title: "text that one line has", search: "the needle in the log", isLiteral: true },
-  { title: "text that every 1,000th line has", search: "ERROR worker failed", isLiteral: true },
+  { title: "text in one line", search: "the needle in the log", isLiteral: true },
+  { title: "text in every 1,000th line", search: "ERROR worker failed", isLiteral: true },
   { title: "alternatives", search: "panic:|segmentation fault|the needle" },
   { title: "classes and repetition", search: "status=5\\d\\d .* took \\d{4,} ms" },
-  { title: "any case", search: "(?i)THE NEEDLE IN" },
+  { title: "ignoring case", search: "(?i)THE NEEDLE IN" },
   { title: "anchors", search: "^the needle .*log$" },
   { title: "every line", search: "\\w+ [0-9]" },
 ];
@@ -114,7 +114,7 @@ function report(rows, long) {
       "seconds",
       "CPU seconds",
       "event loop blocked, ms",
-      "memory, MiB",
+      "memory growth, MiB",
       "matches",
       "lines",
       "characters",
@@ -133,9 +133,9 @@ function report(rows, long) {
   const most = (of, key) => Math.max(...of.map((row) => row[key]));
   const literals = rows.filter(({ isLiteral }) => isLiteral);
   const others = rows.filter(({ isLiteral }) => !isLiteral);
-  target("plain text, slowest", most(literals, "wall"), { atMost: 3 }, " s");
-  target("other patterns, most processor time", most(others, "cpu"), { atMost: 20 }, " s");
+  target("time for plain text, slowest", most(literals, "wall"), { atMost: 3 }, " s");
+  target("CPU time for other patterns, longest", most(others, "cpu"), { atMost: 20 }, " s");
   target("event loop blocked, longest", most(all, "blocked"), { atMost: 20 }, " ms");
-  target("growth of the host, largest", most(all, "grown"), { atMost: 50 }, " MiB");
-  target("characters of a result, most", most(all, "chars"), { atMost: 30_000 });
+  target("host memory growth, largest", most(all, "grown"), { atMost: 50 }, " MiB");
+  target("characters of a result, largest", most(all, "chars"), { atMost: 30_000 });
 }

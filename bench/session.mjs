@@ -1,4 +1,4 @@
-// The cost of a session apart from its commands, which latency.mjs measures: commands back to back, a long command, a
+// What a session costs beyond single commands (latency.mjs measures those): commands back to back, a long command, a
 // restart.
 
 import { median, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
@@ -27,7 +27,7 @@ await withManager(async (manager) => {
   }
   table(
     "A session and spawn, back to back, milliseconds as median / p95",
-    ["command", "times as fast", "session", "spawn"],
+    ["command", "speed relative to spawn", "session", "spawn"],
     rows,
   );
 
@@ -45,7 +45,7 @@ await withManager(async (manager) => {
   }
   table(
     "A session, milliseconds as median / p95",
-    ["what", "ms"],
+    ["measurement", "ms"],
     [
       ["a command of 20 kB", spread(longRuns)],
       ["the command after `exit 3`, in a new bash with the old state", spread(restarts)],

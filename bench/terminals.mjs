@@ -1,6 +1,6 @@
-// Terminals: the start compared with a plain background shell, the time until `waiting` is right after a program begins to
-// wait, false reports while programs work, and 50 MB through a terminal. No peer: others use node-pty, native code that runs
-// an install script, and nacre measures only peers that it can install without one.
+// Terminals: the start compared with a plain background shell, the time from a program's wait for input until `waiting`
+// reports it, false reports while programs work, and 50 MB through a terminal. There is no peer: others use node-pty,
+// whose native code needs an install script, and nacre installs peers without their install scripts.
 import { median, quantile, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
@@ -10,7 +10,7 @@ const PROMPTS = amount(30, 1);
 const QUIET_RUNS = amount(100, 2);
 const OUTPUT_MB = amount(50, 1);
 
-/** Each prints a time when it begins to wait, so the clock starts in the program. */
+/** Each program prints the time just before it waits, so the clock starts in the program. */
 const PROMPT_KINDS = {
   line: "date +%s%N; read -r x",
   secret: "date +%s%N; read -rs x",
@@ -39,7 +39,7 @@ await withManager(async (manager) => {
     }
   }
   const more = median(times.terminal) - median(times.plain);
-  target("start of a terminal, more than without", more, { atMost: 30 }, " ms");
+  target("start of a terminal, more than a plain shell", more, { atMost: 30 }, " ms");
 
   const rows = [];
   const all = [];
@@ -55,13 +55,18 @@ await withManager(async (manager) => {
     all.push(...found);
     rows.push([kind, spread(found)]);
   }
-  target("waiting is reported after the prompt, p95", quantile(all, 0.95), { atMost: 500 }, " ms");
+  target(
+    "from a wait for input until `waiting` reports it, p95",
+    quantile(all, 0.95),
+    { atMost: 500 },
+    " ms",
+  );
 
   let wrong = 0;
   for (let round = 0; round < QUIET_RUNS; round++) {
     const shell = await create(QUIET[round % QUIET.length], { terminal: true });
     await shell.waitFor("up");
-    for (let looks = 0; looks < 5; looks++) if ((await shell.screen()).waiting !== "no") wrong++;
+    for (let poll = 0; poll < 5; poll++) if ((await shell.screen()).waiting !== "no") wrong++;
     await shell.kill({ graceMs: 0 });
   }
   target(`wrong reports in ${QUIET_RUNS} runs of programs that do not wait`, wrong, { atMost: 0 }, "");
@@ -78,15 +83,15 @@ await withManager(async (manager) => {
   });
   clearInterval(watch);
   const grownMib = (peak - before) / 1024 ** 2;
-  target(`growth of the host for ${OUTPUT_MB} MB through a terminal`, grownMib, { atMost: 100 }, " MiB");
+  target(`host memory growth for ${OUTPUT_MB} MB through a terminal`, grownMib, { atMost: 100 }, " MiB");
 
   table(
     "Terminals, milliseconds as median / p95",
-    ["what", "milliseconds"],
+    ["measurement", "milliseconds"],
     [
-      ["start to first output, plain", spread(times.plain)],
+      ["start to first output, plain shell", spread(times.plain)],
       ["start to first output, terminal", spread(times.terminal)],
-      ...rows.map(([kind, text]) => [`a program waits for a ${kind}, until it is reported`, text]),
+      ...rows.map(([kind, text]) => [`from a wait for a ${kind} until \`waiting\` reports it`, text]),
       [`${OUTPUT_MB} MB through a terminal, with the screen`, tookMs.toFixed(0)],
     ],
   );

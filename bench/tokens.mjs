@@ -1,5 +1,5 @@
-// What a model reads: the schemas of the shell tools and the results of eight recorded tasks, counted in tokens
-// (o200k_base), compared with the tools of two peers. Each tool does each task the way its description says.
+// How many tokens (o200k_base) a model reads: the schemas of the shell tools and the results of eight recorded tasks,
+// compared with the tools of two peers. Each tool does each task as its description says.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const TASKS = [
   "notice a failed job",
 ];
 const LOGS = [TASKS.indexOf("2 MB log"), TASKS.indexOf("first error in a 2 MB build log")];
-/** What a model without a wait for ports runs. */
+/** The command that a model runs if its tools cannot wait for a port. */
 const untilReachable = (port) =>
   `until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.1; done; echo ready`;
 const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
@@ -105,7 +105,7 @@ setTimeout(() => process.exit(), 20_000);`,
   );
 }
 
-/** Runs the tasks. Returns the list of answers to the model for each. */
+/** Runs the tasks. Returns, for each task, the texts that the model reads. */
 async function record({ run, serve, stop, findError, awaitPort, noticeFailure }) {
   const test = [await run("bash tests.sh")];
   const build = [await run("bash build.sh")];
@@ -123,7 +123,7 @@ async function ours() {
   const kit = await createToolkit({ workingDir: dir, stateRoot: join(scratch, "state") });
   const call = async (name, args) => {
     const { output, error, metadata, notes } = await kit.call(name, args);
-    // As over MCP: error, output, notes.
+    // The same order as over MCP: error, output, notes.
     const text = [error, output, ...(notes ?? [])].filter(Boolean).join("\n");
     return { text, metadata };
   };
@@ -150,7 +150,7 @@ async function ours() {
     },
     noticeFailure: async (command) => {
       const started = await call("Bash", { command, run_in_background: true });
-      // The model goes on with other work, whose result reports the end.
+      // The model runs another command, whose result reports that the job has ended.
       const other = await call("Bash", { command: "sleep 1; echo other work" });
       const { bash_id } = started.metadata;
       return [started.text, other.text, (await call("BashOutput", { bash_id })).text];
@@ -261,12 +261,12 @@ function report() {
   const [nacre, ...peers] = rows;
   table(
     "Tokens a model reads: sum relative to nacre",
-    ["tool", "times nacre's"],
+    ["tool", "relative to nacre"],
     rows.map(({ title, sum }) => [title, `${(sum / nacre.sum).toFixed(2)}x`]),
   );
   table(
     "Tokens a model reads",
-    ["tool", "schemas", ...TASKS, "sum", "without the logs"],
+    ["tool", "schemas", ...TASKS, "sum", "sum without the logs"],
     rows.map(({ title, parts, sum }) => [
       title,
       ...parts,
@@ -276,7 +276,7 @@ function report() {
   );
   if (peers.length > 0) {
     const best = Math.min(...peers.map(({ sum }) => sum));
-    target("sum of tokens, relative to the best peer", (nacre.sum / best) * 100, { atMost: 60 }, " %");
+    target("tokens in total, relative to the best peer", (nacre.sum / best) * 100, { atMost: 60 }, " %");
   }
   note("Counts only the five tools of desktop-commander that run and read processes; it lists many more.");
   if (process.env.BENCH_TEXTS) {

@@ -3,7 +3,7 @@
 const BEGIN = "<!-- figures: written by npm run bench -->";
 const END = "<!-- end of figures -->";
 
-/** Replaces the figures in the page. A page without the two marks stays unchanged. */
+/** Replaces the figures in the page. A page without both marks stays unchanged. */
 export function withFigures(readme, findings) {
   const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
   if (begin < 0 || end < begin) return readme;
@@ -17,8 +17,8 @@ export function withFigures(readme, findings) {
 }
 
 function rowsOf(cell) {
-  const small = (way) => cell("latency", /^Speed relative.*small hosts/, way, "echo hi");
-  const large = (way) => cell("latency", /^Speed relative.*a host of/, way, "echo hi");
+  const small = (runner) => cell("latency", /^Speed relative.*small hosts/, runner, "echo hi");
+  const large = (runner) => cell("latency", /^Speed relative.*a host of/, runner, "echo hi");
   const escaped = (killer) => cell("kill", /escapes/, killer, "survive");
   const call = (server) => cell("mcp", /^tools\/call, milliseconds/, server, "echo hi");
   const stopped = (policy) =>

@@ -43,9 +43,11 @@ export function reportOf({ date, machine, versions, seconds, benches }) {
       : `${targets.length - missed.length} of ${targets.length} targets are met. Missed:`,
     "",
     ...missed.map(({ what, wanted, got }) => `- ${what}: ${got}, wanted ${wanted}`),
-    ...failed.map(({ name }) => `- the benchmark ${name} failed: some of its targets may be missing here`),
+    ...failed.map(
+      ({ name }) => `- the benchmark ${name} failed, so some of its targets may be missing from this report`,
+    ),
     ...(missed.length + failed.length > 0 ? [""] : []),
-    `One run of \`npm run bench\` on ${date}, ${Math.ceil(seconds / 60)} minutes long, written by the run itself. ${machine.cpu},`,
+    `\`npm run bench\` generated this report on ${date} in ${Math.ceil(seconds / 60)} minutes. ${machine.cpu},`,
     `${machine.cores} cores, ${machine.memory}, ${machine.kernel}; nacre ${versions.nacre}, Node ${versions.node.slice(1)}, bash ${versions.bash}.`,
     `The load before the run was ${machine.loadBefore} per core${machine.loadBefore > 0.5 ? ": the machine was busy with other work" : ""}.`,
     "Measurements of compared programs alternate within the same minute, so ratios are more reliable than milliseconds.",

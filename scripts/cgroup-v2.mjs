@@ -1,6 +1,6 @@
-// The limit tests on a kernel with cgroup v2 only. A controller that this machine's kernel has bound to v1 is unavailable
-// to v2, so this boots a second kernel as an ordinary process: User-mode Linux (Debian: apt-get install user-mode-linux;
-// NACRE_UML names another executable).
+// Runs the limit tests on a kernel with cgroup v2 only. A controller that this machine's kernel has bound to v1 is not
+// available to v2, so this script boots a second kernel as an ordinary process: User-mode Linux (Debian: apt-get install
+// user-mode-linux; NACRE_UML names another executable).
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";

@@ -17,7 +17,7 @@ const PACKAGES = {
   "@google/gemini-cli": "0.61.0",
   "opencode-ai": "1.18.33",
 };
-const PATIENCE_MS = 120_000;
+const CLIENT_MAX_MS = 120_000;
 
 ensureBuilt();
 const home = installAside("clients", PACKAGES);
@@ -30,16 +30,16 @@ const EXPECTED = "42-from-nacre";
 const CLIENTS = { inspector, claude, codex, gemini, opencode };
 const wanted = process.argv.slice(2);
 let failed = 0;
-for (const [name, drive] of Object.entries(CLIENTS)) {
+for (const [name, runClient] of Object.entries(CLIENTS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const folder = mkdtempSync(join(tmpdir(), "nacre-client-"));
   try {
-    const { tools, result } = await drive(folder);
+    const { tools, result } = await runClient(folder);
     const missing = ["Bash", "BashOutput", "KillShell"].filter(
       (tool) => !tools.some((known) => known.endsWith(tool)),
     );
     if (missing.length > 0)
-      throw new Error(`it did not offer ${missing.join(", ")}, only ${tools.join(", ")}`);
+      throw new Error(`the client did not list ${missing.join(", ")}, only ${tools.join(", ")}`);
     if (!result.includes(EXPECTED)) throw new Error(`the result was: ${result.slice(0, 2_000)}`);
     console.log(`ok      ${name}: 3 tools, and a result: ${JSON.stringify(result.slice(0, 160))}`);
   } catch (error) {
@@ -156,11 +156,11 @@ async function opencode(folder) {
 }
 
 /** Runs an agent against the fake model. The requests that the model receives prove what the agent did. */
-async function withModel(drive) {
+async function withModel(runClient) {
   const model = await startFakeModel(COMMAND);
   let output = "";
   try {
-    output = await drive(model);
+    output = await runClient(model);
   } catch (error) {
     output = error.message;
   } finally {
@@ -187,7 +187,7 @@ async function run(folder, file, args, env = {}) {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, NACRE_HOME: join(folder, "state"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: PATIENCE_MS,
+    timeout: CLIENT_MAX_MS,
     killSignal: "SIGKILL",
   });
   let stdout = "";

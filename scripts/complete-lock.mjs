@@ -1,5 +1,6 @@
 // Run this after changing dependencies. If a registry lacks the optional packages for other platforms, `npm install` omits
-// them from the lockfile, and `npm ci` then rejects it. This adds them with the exact version that their parent requires.
+// them from the lockfile, and `npm ci` then rejects the lockfile. This script adds them with the exact version that their
+// parent requires.
 // On other platforms, npm skips them without fetching anything.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

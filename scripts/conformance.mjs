@@ -1,4 +1,5 @@
-// npm run long -- conformance: the official MCP conformance suite against a server with its fixtures on our transport code.
+// npm run long -- conformance: runs the official MCP conformance suite against our transport code, in a server with the
+// suite's fixtures.
 // test/conformance/expected-failures-*.yml lists the expected failures with reasons. Installs the suite into
 // .cache/conformance.
 import { spawn, spawnSync } from "node:child_process";

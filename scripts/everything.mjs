@@ -1,6 +1,6 @@
-// npm run long -- everything [--minutes N] [--seed N]: several agents use everything at once (tools, sessions, terminals, previews, files,
-// approvals, links to remote ends) while their hosts, keepers, daemons and links are killed at random. Afterwards it
-// checks that nothing is lost, nothing is left and nothing has grown. Prints the seed first and one summary line last.
+// npm run long -- everything [--minutes N] [--seed N]: several agents use everything at once (tools, sessions, terminals,
+// previews, files, approvals, links to remote ends), while this script kills their hosts, keepers, daemons and links at
+// random. Then it checks that nothing is lost, left over or growing. Prints the seed first and one summary line last.
 //
 //   testEverything -> Soak.run: starts agents (everything/agent.mjs) -> kills at random -> ends them, which checks what they
 //   acknowledged -> Soak.census: processes, zombies, mounts, sockets, files, growth
@@ -94,7 +94,7 @@ class Soak {
       await sleep(KILL_PAUSE_MS[0] + this.#random.below(KILL_PAUSE_MS[1] - KILL_PAUSE_MS[0]));
       await this.#killOne();
     }
-    // A zombie below a live host means that its keeper or shim does not reap children.
+    // A zombie among the descendants of a live host means that a keeper or shim does not reap its children.
     const elder = this.#agents.get("elder")?.child.pid ?? 0;
     await this.#eventually("zombies below the host", () => zombiesBelow(elder));
     this.#reports = await Promise.all(AGENTS.map((scope) => this.#end(scope)));
@@ -134,10 +134,10 @@ class Soak {
   }
 
   async #killOne() {
-    for (const scope of AGENTS) this.#noteTag(scope);
+    for (const scope of AGENTS) this.#recordTags(scope);
     const kind = this.#random.pick(["host", "keeper", "keeper", "link", "link", "daemon"]);
     if (kind === "host") {
-      // The first agent is never killed, so that growth over the whole run shows.
+      // Never kill the first agent: its samples show the growth over the whole run.
       const scope = this.#random.pick(AGENTS.slice(1));
       const { child, exited } = this.#agents.get(scope);
       child.kill("SIGKILL");
@@ -154,11 +154,11 @@ class Soak {
       process.kill(pid, "SIGKILL");
       this.#kills[kind]++;
     } catch {
-      // It ended by itself in the meantime.
+      // The process has exited in the meantime.
     }
   }
 
-  #noteTag(scope) {
+  #recordTags(scope) {
     for (const keeper of this.#keepersOf(scope)) {
       const tag = hostTag(keeper);
       if (tag !== undefined) this.#tags.add(tag);
@@ -181,10 +181,10 @@ class Soak {
     const line = await Promise.race([lines.next(), late]);
     if (line === undefined || line.done) {
       child.kill("SIGKILL");
-      const how =
+      const outcome =
         line === undefined ? `did not end within ${END_MAX_MS} ms` : `ended: ${JSON.stringify(await exited)}`;
       return {
-        problems: [`the agent ${scope} ${how}`],
+        problems: [`the agent ${scope} ${outcome}`],
         samples: [],
         counts: {},
         checked: { shells: 0, files: 0 },

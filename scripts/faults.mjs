@@ -1,5 +1,5 @@
-// npm run faults [-- PATTERN...]: runs the fault injection tests and all other tests that have a long form, in that
-// form. The last lines are "survived N of M" and the tests that could not run, with the reasons.
+// npm run faults [-- PATTERN...]: runs the long form of the fault injection tests and of all other tests that have one.
+// The last lines are "survived N of M" and the tests that could not run, with the reasons.
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
@@ -26,6 +26,6 @@ const { status, passed, failed, skipped } = runVitest({
   env: { NACRE_LONG: "1" },
 });
 console.log(`\nsurvived ${passed} of ${passed + failed + skipped.length}`);
-if (failed > 0) console.log(`not survived: ${failed}, see above`);
-for (const { name, why = "no reason given" } of skipped) console.log(`not tried: ${name}: ${why}`);
+if (failed > 0) console.log(`failed: ${failed} (see above)`);
+for (const { name, why = "no reason given" } of skipped) console.log(`skipped: ${name}: ${why}`);
 process.exit(status);

@@ -5,7 +5,7 @@ import { ensureInstalled, root } from "./setup.mjs";
 import { writeThirdPartyLicenses } from "./third-party.mjs";
 
 ensureInstalled();
-// First: the schema needs a build, and a build can need the fixes.
+// Fix first: the schema needs a build, and a build can need the fixes.
 const biome = join(root, "node_modules/.bin/biome");
 const { status } = spawnSync(biome, ["check", "--write", "."], { cwd: root, stdio: "inherit" });
 await import("./policy-schema.mjs");

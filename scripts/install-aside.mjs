@@ -1,4 +1,4 @@
-// Installs the npm packages that only one script needs into .cache/NAME. Installs again only if the list of packages
+// Installs the npm packages that only one script needs into .cache/NAME. Reinstalls them only if the list of packages
 // changes.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { root } from "./setup.mjs";
 
 /** The npm package with a Node executable for this machine. */
 export const NODE = `node-${process.platform}-${process.arch}`;
-/** For programs that need a newer Node than nacre does. */
+/** The version for programs that need a newer Node than nacre does. */
 export const NODE_24 = "24.21.0";
 
 /** Returns the folder that contains node_modules. */

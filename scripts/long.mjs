@@ -65,7 +65,7 @@ function soak(args) {
 function fuzz(args, files = ["fuzz"]) {
   const { cases } = parseArgs({ args, options: { cases: { type: "string" } } }).values;
   const env = cases === undefined ? {} : { NACRE_CASES: String(numberOf("--cases", cases, 1)) };
-  // Cleaning up after many cases also takes long.
+  // The cleanup after many cases takes long as well.
   const timeouts = ["--testTimeout=1800000", "--hookTimeout=300000"];
   return runVitest({ cwd: root, args: [...timeouts, ...files], env: { NACRE_LONG: "1", ...env } }).status;
 }

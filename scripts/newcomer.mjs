@@ -92,7 +92,7 @@ function pack() {
   return { tarball: join(base, filename), size };
 }
 
-/** Creates a project, and the one program that the page expects: a make that succeeds. */
+/** Creates a project, and a `make` that succeeds: the only program that README.md expects. */
 function install(tarball) {
   mkdirSync(join(base, "bin"));
   writeFileSync(join(base, "bin/make"), "#!/bin/sh\necho made $*\n", { mode: 0o755 });
@@ -122,7 +122,7 @@ function blocksOf(text, language) {
     .map(([, , body]) => body);
 }
 
-/** The block as printed: a .ts file to type-check and an .mjs file to run. */
+/** Writes the block unchanged into two files: .ts to type-check, .mjs to run. */
 function writeSnippet(body, index) {
   const name = `snippet-${index + 1}`;
   const js = join(dir, `${name}.mjs`);
@@ -138,8 +138,8 @@ function checkTypes(snippets) {
     ["--module", "nodenext"],
     ["--module", "preserve", "--moduleResolution", "bundler"],
   ];
-  return resolutions.every((how) =>
-    run(process.execPath, [tsc, ...args, ...how, "--types", "node", ...files]),
+  return resolutions.every((resolution) =>
+    run(process.execPath, [tsc, ...args, ...resolution, "--types", "node", ...files]),
   );
 }
 
@@ -175,7 +175,7 @@ function untilSignal(line) {
   return line.startsWith("nacre ui") ? `timeout --preserve-status 10 ${line} --no-open --port 0` : line;
 }
 
-/** npm lines run in the clone, others in the project. ID in a line stands for the id of a running shell. */
+/** npm lines run in the clone, others in the project. ID in a line is replaced by the id of a running shell. */
 function runLine(line) {
   const isForClone = line.startsWith("npm ");
   const shell = line.includes("ID") ? "ID=$(nacre run -b 'sleep 1000' 2>&-)\n" : "";

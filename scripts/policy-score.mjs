@@ -1,4 +1,4 @@
-// npm run policy:score [-- FILE]: judges every labelled command of the corpus and prints one table row per class. Fails
+// npm run policy:score [-- FILE]: judges every labeled command of the corpus and prints one table row per class. Fails
 // below the thresholds. No command is ever run. --misses lists every command whose verdict differs from its label.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -94,9 +94,11 @@ function rate(list, test) {
   return list.length === 0 ? 0 : list.filter(test).length / list.length;
 }
 
-function check(what, value, sign, limit) {
-  const ok = sign === ">=" ? value >= limit : value <= limit;
-  console.log(`${ok ? "ok  " : "FAIL"} ${what}: ${(value * 100).toFixed(1)} % (${sign} ${limit * 100} %)`);
+function check(what, value, operator, limit) {
+  const ok = operator === ">=" ? value >= limit : value <= limit;
+  console.log(
+    `${ok ? "ok  " : "FAIL"} ${what}: ${(value * 100).toFixed(1)} % (${operator} ${limit * 100} %)`,
+  );
   return ok;
 }
 

@@ -1,6 +1,6 @@
-// node scripts/record-tour.mjs: types the commands below into a real bash with the built program, and writes what they print
-// as docs/tour.svg: text and CSS only, without scripts, fonts or requests. test/docs/tour.test.ts types them again, and
-// fails if the picture differs. In the picture, the temporary home is /home/ada.
+// node scripts/record-tour.mjs: runs the commands below in a real bash with the built program, and draws their output as
+// docs/tour.svg: text and CSS only, without scripts, fonts or requests. test/docs/tour.test.ts runs them again, and fails
+// if the picture differs. In the picture, the temporary home is /home/ada.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ const SECONDS_BEFORE_OUTPUT = 0.4;
 const SECONDS_AFTER_STEP = 1.4;
 const SECONDS_AT_END = 6;
 
-/** Each command as typed, with the lines that it printed. */
+/** Runs each command and returns it with the lines that it printed. */
 export function recordTour() {
   ensureBuilt();
   const dir = mkdtempSync(join(tmpdir(), "nacre-tour-"));
@@ -53,7 +53,7 @@ export function recordTour() {
     NACRE_HOME: join(dir, "state"),
     NO_COLOR: "1",
   };
-  const typed = (command) => {
+  const runTyped = (command) => {
     const { stdout, error } = spawnSync("bash", ["--norc", "-c", `{ ${command}\n} 2>&1`], {
       cwd: work,
       env,
@@ -67,17 +67,17 @@ export function recordTour() {
     let preview = "";
     return COMMANDS.map((line) => {
       const command = line.replace("PREVIEW", preview);
-      const output = typed(command);
+      const output = runTyped(command);
       preview = /preview_[0-9a-f]+/.exec(output)?.[0] ?? preview;
       return { command, lines: output === "" ? [] : output.split("\n") };
     });
   } finally {
-    typed("nacre kill --all");
+    runTyped("nacre kill --all");
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-/** The picture: every row is there from the start, and an animation shows it when its time comes. */
+/** Draws the picture. It contains every row from the start; an animation makes each row visible at its time. */
 export function drawTour(steps) {
   const rows = [];
   let seconds = 0.6;

@@ -1,6 +1,6 @@
 // node scripts/release.mjs vX.Y.Z: fails unless the tag, package.json, package-lock.json and CHANGELOG.md agree, and
 // package.json names a repository, which npm compares with the source in the provenance statement. The publish workflow
-// runs it.
+// runs this script.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";

@@ -1,11 +1,11 @@
-// npm run remote [-- ssh docker podman slurm kubernetes] [--long]: the links to remote machines, with the real programs.
-// Installs what is missing from Debian; the tests start and end the daemons themselves. Without names: ssh and docker.
+// npm run remote [-- ssh docker podman slurm kubernetes] [--long]: tests the links to remote machines with the real
+// programs. Installs missing Debian packages; the tests start and stop the daemons. Without names: ssh and docker.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
-/** By link: the packages it needs, and a program whose presence proves that they are installed. */
+/** For each link: a program whose presence proves that the packages are installed, and the packages. */
 const NEEDS = {
   ssh: ["/usr/sbin/sshd", ["openssh-server", "openssh-client"]],
   docker: ["/usr/sbin/dockerd", ["docker.io", "runc"]],
@@ -15,8 +15,8 @@ const NEEDS = {
 };
 
 /**
- * By link: the files with its tests. A file that tests none of the wanted links has no tests to run, and vitest reports
- * that as a failure.
+ * For each link: the files with its tests. A file without tests of the wanted links must not run: vitest reports it as a
+ * failure.
  */
 const FILES = {
   ssh: ["real-links"],
@@ -38,7 +38,7 @@ if (unknown !== undefined) {
 ensureBuilt();
 const missing = [...links.flatMap((link) => (existsSync(NEEDS[link][0]) ? [] : NEEDS[link][1]))];
 if (missing.length > 0) {
-  // RUNLEVEL=1: the packages must not start daemons of their own.
+  // RUNLEVEL=1 keeps the packages from starting their daemons.
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   const install = (words) => spawnSync("apt-get", words, { env, stdio: ["ignore", 2, 2] }).status === 0;
   const packages = ["install", "-y", "-qq", "--no-install-recommends", ...missing];

@@ -6,8 +6,8 @@ import { join } from "node:path";
 
 /**
  * `prefix` goes before the command, for example to run it as another user. Returns the exit status and the test counts.
- * If CI is set, every test can run: a skip that test/allowed-skips.json does not list for `user` then counts as a failure
- * in the status and the printed summary. In the returned counts it stays a skip.
+ * In CI, every test can run: a skip that test/allowed-skips.json does not list for `user` then counts as a failure
+ * in the status and the printed summary. In the returned counts it is still a skip.
  */
 export function runVitest({ cwd, args, prefix = [], env = {}, user = "root" }) {
   const dir = mkdtempSync(join(tmpdir(), "nacre-report-"));
@@ -21,7 +21,7 @@ export function runVitest({ cwd, args, prefix = [], env = {}, user = "root" }) {
     `--reporter=${join(cwd, "scripts/summary-reporter.mjs")}`,
     ...args,
   ];
-  // `prefix` may run vitest as another user, who must be able to write the summary.
+  // `prefix` may run vitest as another user, which must be able to write the summary.
   if (prefix.length > 0) spawnSync("chmod", ["777", dir]);
   const { status } = spawnSync(command[0], command.slice(1), {
     cwd,

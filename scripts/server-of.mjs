@@ -1,4 +1,4 @@
-// Reads the command line of the MCP server from a client's configuration: JSON in its four forms, TOML, or a
+// Reads the command line of the MCP server from a client's configuration: one of four JSON forms, TOML, or a
 // `claude mcp add` command. Returns undefined for any other text.
 
 /** @returns {{ command: string, args: string[] } | undefined} */

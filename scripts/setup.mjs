@@ -1,5 +1,5 @@
-// Installs dependencies and builds dist. Each step writes a stamp with the hash of its inputs, and runs again only if they
-// change.
+// Installs dependencies and builds dist. Each step writes a stamp with the hash of its inputs, and runs again only if the
+// inputs change.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export function ensureInstalled() {
-  // Inside node_modules, so that removing the folder also removes the stamp.
+  // The stamp is in node_modules, so that deleting the folder also deletes the stamp.
   once("node_modules/.nacre-installed", ["package-lock.json"], "Installing dependencies", () =>
     run("npm", ["ci", "--ignore-scripts", "--loglevel=error"]),
   );

@@ -1,5 +1,5 @@
-// Runs the engine's tests as a user without any capability, which is how most hosts run nacre. Tests that need root
-// must then be skipped with that reason, not pass.
+// Runs the engine's tests as a user without any capability, as most hosts run nacre. Tests that need root must then
+// be skipped with that reason instead of passing.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ const SANDBOX_ESCAPES = [
 ];
 const TERMINALS = ["test/terminal", "test/sandbox/terminals.test.ts"];
 const PARTS = ["test/engine", "test/shell", "test/session", "test/faults", ...SANDBOX_ESCAPES, ...TERMINALS];
-/** Long tests of growth, volume, forks and bash's state: privileges make no difference to them, and npm test runs them. */
+/** Long tests of growth, volume, forks and bash's state. npm test runs them, and privileges make no difference to them. */
 const SAME_AS_ROOT = [
   "test/engine/fuzz.test.ts",
   "test/engine/spool-fuzz.test.ts",
@@ -38,13 +38,13 @@ const SAME_AS_ROOT = [
 ];
 
 /**
- * `args` are those of npm test, for example with NACRE_LONG=1: test/faults/cancel.test.ts -t "random moments".
+ * Accepts the arguments of npm test, for example with NACRE_LONG=1: test/faults/cancel.test.ts -t "random moments".
  * Returns the exit status.
  */
 export function testUnprivileged(args) {
   if (process.getuid() !== 0) {
     console.log(
-      "Run this as root: it gives up its privileges. If you are not root, run npm test: it then tests the same.",
+      "Run this as root: it drops its privileges itself. If you are not root, npm test runs the same tests.",
     );
     return 1;
   }

@@ -1,4 +1,4 @@
-// The names of files, directories and fifos below the state root stand in engine/state-dir.ts and in no other module.
+// The names of files, directories and fifos below the state root are only in engine/state-dir.ts.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import ts from "typescript";
@@ -11,12 +11,12 @@ const OWNER = "src/engine/state-dir.ts";
 const fixed = [ROOT_NAMES, SHELL_NAMES, SESSION_NAMES, KEEPER_NAMES]
   .flatMap((names): unknown[] => Object.values(names))
   .filter((name) => typeof name === "string");
-/** Names with a number or a token behind a dot. */
+/** Names with a number or a token after a dot. */
 const numbered = /^(?:out|err|record|owner|state|restore|inherit|fifos|log)\.$/;
-/** Too long to be anything else than a name in the state root. */
+/** Names that cannot mean anything else than a name in the state root. */
 const distinct = new Set(fixed.filter((name) => /[.-]/.test(name)));
 
-/** As `file: name`, where a path is built with one of the names, or a distinct one stands anywhere. */
+/** The names in a file, as `file: name`: all names in calls of join, and distinct names anywhere. */
 function namesIn(file: string, text: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -35,7 +35,7 @@ function namesIn(file: string, text: string): string[] {
   return found;
 }
 
-test("no other module spells a name of the state root; a planted one is found", () => {
+test("no other module contains a name in the state root; a planted name is found", () => {
   const files = ts.sys
     .readDirectory(join(root, "src"), [".ts"])
     .map((path) => relative(root, path))

@@ -39,7 +39,7 @@ function violationsIn(dir: string): { status: number | null; output: string } {
 describe("the import rules refuse", () => {
   let refused: { status: number | null; output: string };
 
-  // One copy with every violation: a run of dependency-cruiser takes seconds. What it finds besides them is in the tree.
+  // One copy has every violation, because a run of dependency-cruiser takes seconds. All other findings are in the tree.
   beforeAll(() => {
     const dir = join(scratch, "planted");
     mkdirSync(dir);
@@ -70,7 +70,7 @@ describe("the import rules refuse", () => {
     expect(refused.output).toMatch(line);
   });
 
-  test("nothing else: the tree keeps them", () => {
+  test("no import in the tree", () => {
     const planted =
       /src\/support\/(clock|a|b)\.ts|src\/text\/decode\.ts → src\/environment\/redact\.ts|src\/shell\/kill\.ts → (node:)?child_process|src\/shell\/kill\.ts → .*\/zod/;
     const found = refused.output.split("\n").filter((line) => /^\s*(error|warn|info) /.test(line));
@@ -79,7 +79,7 @@ describe("the import rules refuse", () => {
   });
 });
 
-// A class of the language or of Node exists once per realm: what a test runner's realm made is no instance of ours.
+// Every realm has its own built-in classes. An object from a test runner's realm is not an instance of nacre's classes.
 const GLOBAL_CLASSES = Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name));
 const REALM_BOUND = new RegExp(`\\binstanceof\\s+(?:globalThis\\.)?(${GLOBAL_CLASSES.join("|")})\\b`, "g");
 
@@ -87,7 +87,7 @@ function realmBoundChecks(file: string): string[] {
   return [...readFileSync(file, "utf8").matchAll(REALM_BOUND)].map(([text]) => `${file}: ${text}`);
 }
 
-test("no value is compared with a class of one realm", () => {
+test("no instanceof uses a built-in class, which belongs to one realm", () => {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   const sources = files.filter((name) => name.endsWith(".ts")).map((name) => join(root, "src", name));
   expect(sources.length).toBeGreaterThan(100);
@@ -101,14 +101,14 @@ test("no value is compared with a class of one realm", () => {
 });
 
 describe("only start-command.ts starts commands", () => {
-  /** What starts a command, by name, and where it is declared. */
+  /** The methods that start a command, and the files that declare them. */
   const STARTS = new Map([
     ["createShell", ["src/shell-manager.ts", "src/session/session-options.ts"]],
     ["run", ["src/session/session.ts"]],
     ["start", ["src/session/session.ts", "src/engine/engine.ts"]],
   ]);
 
-  /** Files that are not there: one goes around admission, one makes an admission up. */
+  /** Planted files: one bypasses admission, one forges an admission. */
   const PLANTED = new Map([
     [
       join(root, "src/mcp/bypass.ts"),
@@ -139,10 +139,10 @@ export const copied = startAlone({ command: "true", cwd: "/", session: null, bac
     program = ts.createProgram(files, options, host);
   }, 120_000);
 
-  /** Below admission: what these start was admitted. */
+  /** Files below admission: every command that they start was admitted. */
   const BELOW = ["src/shell/", "src/session/", "src/shell-manager.ts"];
 
-  /** Every start that a file above them makes or hands on, as `file: method`. */
+  /** Every start that a file above admission calls or passes on, as `file: method`. */
   function starts(): string[] {
     const checker = program.getTypeChecker();
     const isStart = (name: ts.MemberName) => {
@@ -164,7 +164,7 @@ export const copied = startAlone({ command: "true", cwd: "/", session: null, bac
     return [...found].sort();
   }
 
-  test("syntax-check.ts has bash -n read a text, which runs nothing; a planted start is found", () => {
+  test("the only exception is syntax-check.ts, whose bash -n runs no command; a planted start is found", () => {
     expect(starts()).toEqual([
       "src/execution/start-command.ts: createShell",
       "src/execution/start-command.ts: run",
@@ -175,14 +175,14 @@ export const copied = startAlone({ command: "true", cwd: "/", session: null, bac
     ]);
   }, 120_000);
 
-  test("an Admitted that admission.ts has not made does not compile", () => {
+  test("an Admitted that admission.ts did not create does not compile", () => {
     const source = program.getSourceFile(join(root, "src/mcp/made-up.ts"));
     // 2673: the constructor is private; 2345: an argument of another type.
     expect(program.getSemanticDiagnostics(source).map(({ code }) => code)).toEqual([2673, 2345]);
   }, 120_000);
 });
 
-describe("every name is given once", () => {
+describe("every name is unique", () => {
   // The entry points of the package are named after the folder they export; schemas after a provider.
   const isFree = (file: string) => /^src\/[^/]*\.ts$|^src\/tool\/schemas\//.test(file);
   const sources = ts.sys
@@ -206,12 +206,12 @@ describe("every name is given once", () => {
     ]);
   }
 
-  test("to one file", () => {
+  test("among the files", () => {
     expect(sources.length).toBeGreaterThan(300);
     expect(repeated(sources.map((file) => [basename(file), file]))).toEqual([]);
   });
 
-  test("to one exported symbol", () => {
+  test("among the exported symbols", () => {
     expect(
       repeated(sources.flatMap((file) => exportsOf(file, readFileSync(join(root, file), "utf8")))),
     ).toEqual([]);

@@ -1,5 +1,5 @@
-// The same text gets the same verdict, by the same rule, whichever way it comes in. Every command here is harmless even
-// where it runs by mistake: what it would change does not exist.
+// The same text gets the same verdict, by the same rule, at every entry point. Every command here is harmless even if it
+// runs by mistake: the files that it would change do not exist.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,10 +11,10 @@ import { isLong } from "./fixtures/long.ts";
 import { useToolkit } from "./fixtures/toolkit.ts";
 import { type Connection, dataOf, useMcp } from "./mcp/mcp-clients.ts";
 
-/** `allow`, `ask RULE`, `deny RULE`, or `no command` for what is none. */
-type Said = string;
+/** `allow`, `ask RULE`, `deny RULE`, or `no command` for text that is not a command. */
+type VerdictText = string;
 
-const COMMANDS: readonly (readonly [command: string, expected: Said])[] = [
+const COMMANDS: readonly (readonly [command: string, expected: VerdictText])[] = [
   ["true", "allow"],
   ["echo hello", "allow"],
   ["pwd && ls -A", "allow"],
@@ -77,28 +77,29 @@ beforeAll(async () => {
 test.each(COMMANDS)(
   "%j has one verdict everywhere: %s",
   async (command, expected) => {
-    const said: Record<string, Said> = {};
+    const verdicts: Record<string, VerdictText> = {};
     const session = shells().session();
-    said["kit.check"] = thrownOr(() => shells().check(command));
-    said["kit.check of modes"] = thrownOr(() => modes().check(command));
-    said["session.run"] = await rejectedOr(session.run(command, { timeoutMs: 20_000 }));
-    said["session.start"] = await rejectedOr(session.start(command));
+    verdicts["kit.check"] = thrownOr(() => shells().check(command));
+    verdicts["kit.check of modes"] = thrownOr(() => modes().check(command));
+    verdicts["session.run"] = await rejectedOr(session.run(command, { timeoutMs: 20_000 }));
+    verdicts["session.start"] = await rejectedOr(session.start(command));
     for (const dryRun of [true, false]) {
       const how = dryRun ? "dry run" : "call";
-      said[how] = ofResult(await shells().call("Bash", { command }, { dryRun }));
+      verdicts[how] = ofResult(await shells().call("Bash", { command }, { dryRun }));
       const background = { command, run_in_background: true };
-      said[`${how} in the background`] = ofResult(await shells().call("Bash", background, { dryRun }));
+      verdicts[`${how} in the background`] = ofResult(await shells().call("Bash", background, { dryRun }));
       for (const mode of ["default", "slow", "background"] as const) {
         const result = await modes().call("bash", { command, mode }, { dryRun });
-        said[`${how} of mode ${mode}`] = ofResult(result);
+        verdicts[`${how} of mode ${mode}`] = ofResult(result);
       }
     }
     for (const [name, { call }] of Object.entries(connections))
-      said[name] = ofWire(dataOf(await call("Bash", { command })));
-    for (const words of formsFor(command)) said[words.join(" ")] = ofCli(await cli.nacre(...words, command));
+      verdicts[name] = ofWire(dataOf(await call("Bash", { command })));
+    for (const words of formsFor(command))
+      verdicts[words.join(" ")] = ofCli(await cli.nacre(...words, command));
     const line = `${JSON.stringify({ command })}\n`;
-    said["check --jsonl"] = ofCli(await cli.nacreWith({ stdin: line }, "check", "--jsonl"));
-    expect(said).toEqual(Object.fromEntries(Object.keys(said).map((name) => [name, expected])));
+    verdicts["check --jsonl"] = ofCli(await cli.nacreWith({ stdin: line }, "check", "--jsonl"));
+    expect(verdicts).toEqual(Object.fromEntries(Object.keys(verdicts).map((name) => [name, expected])));
   },
   120_000,
 );
@@ -113,15 +114,15 @@ test.each([
 ])(
   "after %j in its session, %j has one verdict everywhere: %s",
   async (before, command, expected) => {
-    const said: Record<string, Said> = {};
+    const verdicts: Record<string, VerdictText> = {};
     const kit = shells();
     const sessionId = "table";
     await using session = kit.session(sessionId);
     await session.run(`mkdir -p sub; ${before}`);
-    said["kit.check"] = thrownOr(() => kit.check(command, { sessionId }));
-    said["session.run"] = await rejectedOr(session.run(`${command}`));
-    said["session.start"] = await rejectedOr(session.start(command));
-    said["kit.sessions"] = await rejectedOr(
+    verdicts["kit.check"] = thrownOr(() => kit.check(command, { sessionId }));
+    verdicts["session.run"] = await rejectedOr(session.run(`${command}`));
+    verdicts["session.start"] = await rejectedOr(session.start(command));
+    verdicts["kit.sessions"] = await rejectedOr(
       kit
         .sessions()
         .find(({ id }) => id === sessionId)
@@ -129,25 +130,29 @@ test.each([
     );
     for (const dryRun of [true, false]) {
       const how = dryRun ? "dry run" : "call";
-      said[how] = ofResult(await kit.call("Bash", { command }, { sessionId, dryRun }));
+      verdicts[how] = ofResult(await kit.call("Bash", { command }, { sessionId, dryRun }));
       const background = { command, run_in_background: true };
-      said[`${how} in the background`] = ofResult(await kit.call("Bash", background, { sessionId, dryRun }));
+      verdicts[`${how} in the background`] = ofResult(
+        await kit.call("Bash", background, { sessionId, dryRun }),
+      );
     }
     for (const [name, { call, dir }] of Object.entries(connections)) {
       await call("Bash", { command: `cd '${dir}'; mkdir -p sub; ${before}` });
-      said[name] = ofWire(dataOf(await call("Bash", { command })));
-      said[`${name}, background`] = ofWire(dataOf(await call("Bash", { command, run_in_background: true })));
+      verdicts[name] = ofWire(dataOf(await call("Bash", { command })));
+      verdicts[`${name}, background`] = ofWire(
+        dataOf(await call("Bash", { command, run_in_background: true })),
+      );
     }
     await cli.nacre("run", "--session", "table", `mkdir -p sub; ${before}`);
     for (const words of CLI_FORMS.filter((form) => form.includes("--session")))
-      said[words.join(" ")] = ofCli(await cli.nacre(...words, command));
-    expect(said).toEqual(Object.fromEntries(Object.keys(said).map((name) => [name, expected])));
+      verdicts[words.join(" ")] = ofCli(await cli.nacre(...words, command));
+    expect(verdicts).toEqual(Object.fromEntries(Object.keys(verdicts).map((name) => [name, expected])));
   },
   120_000,
 );
 
-describe("a sandbox that is enforced counts in every form", () => {
-  // The profile "cautious" asks about it where no sandbox holds it.
+describe("an enforced sandbox affects the verdict in every form", () => {
+  // The profile "cautious" asks about this command unless a sandbox confines it.
   const COMMAND = "./unfamiliar-program";
 
   test.each([
@@ -155,18 +160,18 @@ describe("a sandbox that is enforced counts in every form", () => {
     ["workspace-write", "allow"],
   ])("--sandbox %s: %s", async (sandbox, expected) => {
     const words = ["run", "--policy", "cautious", "--sandbox", sandbox, "--dry-run"];
-    const said = [
+    const verdicts = [
       ofCli(await cli.nacre(...words, COMMAND)),
       ofCli(await cli.nacre(...words, "--json", COMMAND)),
       ofCli(await cli.nacre(...words, "-b", COMMAND)),
       ofCli(await cli.nacre(...words, "--session", "confined", COMMAND)),
       ofCli(await cli.nacre(...words, "--mode", "slow", "--json", COMMAND)),
     ].map((one) => one.split(" ")[0]);
-    expect(said).toEqual(Array(5).fill(expected));
+    expect(verdicts).toEqual(Array(5).fill(expected));
   });
 });
 
-test("rules of the workspace hold in a session that has left it", async () => {
+test("rules of the workspace apply in a session that has left the workspace", async () => {
   mkdirSync(join(cli.dir(), ".nacre"));
   const rule = { id: "no-make", verdict: "deny", program: "make", reason: "Not here.", matches: ["make"] };
   writeFileSync(join(cli.dir(), ".nacre", "policy.json"), JSON.stringify({ version: 1, rules: [rule] }));
@@ -198,8 +203,8 @@ const CLI_FORMS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Every fourth form of the CLI, each of which starts a host: four commands in a row with the same verdict try all of them.
- * With NACRE_LONG=1, all of them for each command.
+ * Every fourth form of the CLI, because each form starts a host. Four commands in a row with the same verdict try all
+ * forms. With NACRE_LONG=1, each command tries all forms.
  */
 function formsFor(command: string): readonly (readonly string[])[] {
   if (isLong) return CLI_FORMS;
@@ -207,7 +212,7 @@ function formsFor(command: string): readonly (readonly string[])[] {
   return CLI_FORMS.filter((_, column) => (row + column) % 4 === 0);
 }
 
-test("every form of the CLI gives every kind of verdict", () => {
+test("the commands try every form of the CLI with every kind of verdict", () => {
   const kinds = new Set(COMMANDS.map(([, expected]) => kindOf(expected)));
   for (const kind of kinds) {
     const tried = COMMANDS.filter(([, expected]) => kindOf(expected) === kind).flatMap(([command]) =>
@@ -217,16 +222,16 @@ test("every form of the CLI gives every kind of verdict", () => {
   }
 });
 
-function kindOf(expected: Said): string {
+function kindOf(expected: VerdictText): string {
   return expected === "ask unparsed" ? expected : (expected.split(" ")[0] ?? "");
 }
 
-function ofResult({ code, metadata, notes }: ToolResult<object>): Said {
+function ofResult({ code, metadata, notes }: ToolResult<object>): VerdictText {
   return ofWire({ ...metadata, error_code: code, notes });
 }
 
 /** A result, or a verdict of `nacre check`. */
-function ofWire(wire: Readonly<Record<string, unknown>>): Said {
+function ofWire(wire: Readonly<Record<string, unknown>>): VerdictText {
   const { error_code: code, rule, notes, verdict } = wire;
   if (typeof verdict === "string") return verdict === "allow" ? verdict : `${verdict} ${rule}`;
   if (code === "policy_denied") return `deny ${rule}`;
@@ -235,7 +240,7 @@ function ofWire(wire: Readonly<Record<string, unknown>>): Said {
   return Array.isArray(notes) && notes.includes(BashSyntaxError.NOTE) ? "ask unparsed" : "allow";
 }
 
-function ofCli({ code, stdout, stderr }: Finished): Said {
+function ofCli({ code, stdout, stderr }: Finished): VerdictText {
   const [line = ""] = stdout.split("\n");
   if (/^\{.*\}$/.test(line)) return ofWire(JSON.parse(line));
   if (/The command is (blank|JSON)|the command is blank/.test(stderr)) return "no command";
@@ -244,13 +249,13 @@ function ofCli({ code, stdout, stderr }: Finished): Said {
   return rule === undefined ? "allow" : `${code === 4 ? "deny" : "ask"} ${rule}`;
 }
 
-function ofError(error: unknown): Said {
+function ofError(error: unknown): VerdictText {
   if (error instanceof BashSyntaxError) return "ask unparsed";
   if (!(error instanceof NacreError)) throw error;
   return ofWire({ error_code: error.code, ...error });
 }
 
-function thrownOr(check: () => { readonly verdict: string; readonly rule: string | null }): Said {
+function thrownOr(check: () => { readonly verdict: string; readonly rule: string | null }): VerdictText {
   try {
     return ofWire({ ...check() });
   } catch (error) {
@@ -258,6 +263,6 @@ function thrownOr(check: () => { readonly verdict: string; readonly rule: string
   }
 }
 
-async function rejectedOr(run: Promise<unknown>): Promise<Said> {
+async function rejectedOr(run: Promise<unknown>): Promise<VerdictText> {
   return await run.then(() => "allow", ofError);
 }

@@ -1,4 +1,4 @@
-// The figures in README.md must be those of the benchmark report.
+// The figures in README.md must match the benchmark report.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ test("README.md has figures, and each of them is in the report", () => {
   expect(named.filter((number) => !known.has(number))).toEqual([]);
 });
 
-test("each figure equals that of the report", () => {
+test("each figure equals the figure in the report", () => {
   const written = withFigures(read("README.md"), findingsOf(report));
   const [, expected = ""] = FIGURES.exec(written) ?? [];
   expect(cellsOf(figures)).toEqual(cellsOf(expected));
@@ -56,7 +56,7 @@ function findingsOf(page: string) {
   };
 }
 
-test("the text around the figures has no figures of its own", () => {
+test("the text around the figures contains no other figures", () => {
   // The comparison states facts about other projects. npm run newcomer checks the size of the package.
   const around = read("README.md").replace(/^## Comparison$.*?(?=^## )/ms, "");
   expect(around).toContain(figures);

@@ -31,7 +31,7 @@ test("shared() is one manager until reset() ends its shells and forgets it", asy
 });
 
 describe("listing", () => {
-  test("knows all shells, and the running ones among them", async () => {
+  test("returns all shells, and the running ones among them", async () => {
     const shells = manager();
     const ended = await run(shells, "true");
     const [one, two] = await Promise.all([shells.createShell(sleep()), shells.createShell(sleep())]);
@@ -61,10 +61,10 @@ describe("listing", () => {
 });
 
 describe("the limit on live shells", () => {
-  test("counts per scope, names those that run, and frees a place with every end", async () => {
+  test("counts per scope, names the running shells, and no longer counts ended shells", async () => {
     const shells = manager({ maxLiveShells: 2 });
-    const asked = await Promise.allSettled([1, 2, 3].map((n) => shells.createShell(sleep(300 + n))));
-    const refused = asked.filter(({ status }) => status === "rejected");
+    const starts = await Promise.allSettled([1, 2, 3].map((n) => shells.createShell(sleep(300 + n))));
+    const refused = starts.filter(({ status }) => status === "rejected");
     expect(refused).toHaveLength(1);
     const [one, two] = shells.listRunning();
     await expect(shells.createShell(sleep())).rejects.toMatchObject({
@@ -90,7 +90,7 @@ describe("the limit on live shells", () => {
 });
 
 describe("an idempotency key", () => {
-  test("makes two starts one run, at once and later, within its scope", async () => {
+  test("makes repeated starts return the same shell, at once and later, within its scope", async () => {
     const shells = manager();
     const start = (scope?: string) =>
       shells.createShell({ ...sleep(), idempotencyKey: "k", ...(scope === undefined ? {} : { scope }) });
@@ -128,7 +128,7 @@ describe("forgetting", () => {
     expect(() => shells.forget(running)).toThrow(`${running.id} is still running; end it first.`);
   });
 
-  test("a shell does not save what it left from the end of its manager", async () => {
+  test("a shell does not protect its leftovers when the manager is disposed of", async () => {
     const shells = manager();
     const shell = await run(shells, "setsid sleep 300 >/dev/null 2>&1 & echo $!; disown");
     const pid = Number(shell.getAllOutput());
@@ -139,8 +139,8 @@ describe("forgetting", () => {
   });
 });
 
-describe("the end of a manager", () => {
-  test("ends its shells, keeps their records, and refuses what comes after", async () => {
+describe("disposing of a manager", () => {
+  test("ends its shells, keeps their records, and refuses later starts", async () => {
     const shells = manager();
     const [one, two] = await Promise.all([shells.createShell(sleep()), shells.createShell(sleep())]);
     await Promise.all([shells.dispose(), shells.dispose()]);
@@ -152,13 +152,13 @@ describe("the end of a manager", () => {
     await expect(shells.createShell(sleep())).rejects.toThrow("This shell manager has been disposed of.");
   });
 
-  test("before anything was started is quiet", async () => {
+  test("before its first start creates no files", async () => {
     const shells = manager();
     await shells.dispose();
     expect(existsSync(shells.root.path)).toBe(false);
   });
 
-  test("is not awaited by a host whose shells run in the background: it ends by itself, and they with it", async () => {
+  test("is not necessary for a host with background shells: it exits by itself, and its shells end with it", async () => {
     const dir = directory();
     const options = { stateRoot: join(dir, "state") };
     const host = await runHost({ options, commands: ["echo ready; sleep 300"], ending: "return" }, dir);
@@ -171,14 +171,14 @@ describe("the end of a manager", () => {
 });
 
 describe("the options of a start", () => {
-  test("a NUL in the command is refused with its place", async () => {
+  test("a NUL in the command is refused with its offset", async () => {
     await expect(manager().createShell({ command: "echo \0", workingDir: tmpdir() })).rejects.toMatchObject({
       code: "invalid_input",
       message: "The command contains a NUL character at offset 5; bash cannot read it.",
     });
   });
 
-  test.each(["SHELLOPTS", "BASHOPTS"])("%s cannot be set from outside", async (name) => {
+  test.each(["SHELLOPTS", "BASHOPTS"])("%s cannot be set by the caller", async (name) => {
     const started = manager().createShell({ ...sleep(), env: { [name]: "xtrace" } });
     await expect(started).rejects.toMatchObject({ code: "invalid_input" });
   });
@@ -230,11 +230,11 @@ describe("a deadline", () => {
   });
 });
 
-test("containment best-effort runs, finds and kills as well", async () => {
+test("containment best-effort runs, finds and kills processes as well", async () => {
   const shells = manager({ containment: "best-effort" });
   expect((await run(shells, "echo hi; exit 3")).exitCode).toBe(3);
   const shell = await shells.createShell({
-    // "up" when the fork has become `sleep`: until then it has bash's name.
+    // Print "up" after the fork has called exec: until then its name is bash.
     command:
       "setsid sleep 300 & until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done; echo up; sleep 301",
     workingDir: tmpdir(),
@@ -246,9 +246,9 @@ test("containment best-effort runs, finds and kills as well", async () => {
   expect(survivors).toEqual([]);
 });
 
-test("the duration of a command does not include the time this process could not hear of its end", async () => {
+test("the duration of a command does not include the time in which this process was blocked", async () => {
   const shell = await manager().createShell({ command: "true", workingDir: "/" });
-  // As a host does that computes for a while: its event loop is blocked.
+  // Block the event loop, like a host that computes for a while.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
   await shell.wait(10_000);
   expect(shell.durationMs).toBeLessThan(2_000);

@@ -10,7 +10,7 @@ const kitIn = (workingDir: string, options: Partial<ToolkitOptions> = {}) =>
   createToolkit({ workingDir, stateRoot: join(workingDir, "state"), ...options });
 
 describe("a toolkit", () => {
-  test("of the shells dialect runs, reads and ends", async () => {
+  test("of the shells dialect runs commands, and reads and ends shells", async () => {
     const dir = directory();
     await using kit = await kitIn(dir);
     expect(await kit.call("Bash", { command: "pwd" })).toMatchObject({ success: true, output: `${dir}\n` });
@@ -28,7 +28,7 @@ describe("a toolkit", () => {
     expect(await kit.call("bash" as string, {})).toMatchObject({ code: "unknown_tool" });
   });
 
-  test("of the modes dialect has one tool that knows its directory", async () => {
+  test("of the modes dialect has one tool, whose description names the directory", async () => {
     const dir = directory();
     await using kit = await kitIn(dir, { dialect: "modes" });
     const [schema, ...more] = kit.schemas("anthropic");
@@ -51,7 +51,7 @@ describe("a toolkit", () => {
     ]);
   });
 
-  test("says what the policy thinks without running anything", async () => {
+  test("returns the verdict of the policy without running the command", async () => {
     await using kit = await kitIn(directory());
     expect(kit.check("sudo rm -rf /")).toMatchObject({
       verdict: "deny",
@@ -63,11 +63,11 @@ describe("a toolkit", () => {
     expect(kit.manager.listShells()).toEqual([]);
   });
 
-  test("asks through its approve callback, and a call may change its options", async () => {
-    const asked: string[] = [];
+  test("asks for approval through its callback, and a call may change the toolkit's options", async () => {
+    const approvalRequests: string[] = [];
     await using kit = await kitIn(directory(), {
       scope: "mine",
-      approve: async ({ command }) => asked.push(command) > 0,
+      approve: async ({ command }) => approvalRequests.push(command) > 0,
       judge: (command) => ({
         verdict: command.includes("odd") ? "ask" : "allow",
         rule: null,
@@ -79,7 +79,7 @@ describe("a toolkit", () => {
       }),
     });
     expect((await kit.call("Bash", { command: "echo odd" })).output).toBe("odd\n");
-    expect(asked).toEqual(["echo odd"]);
+    expect(approvalRequests).toEqual(["echo odd"]);
     const workingDir = directory();
     const elsewhere = await kit.call("Bash", { command: "pwd; echo $A" }, { workingDir, env: { A: "b" } });
     expect(elsewhere.output).toBe(`${workingDir}\nb\n`);
@@ -89,7 +89,7 @@ describe("a toolkit", () => {
     expect(new Set(kit.manager.listSessions().map(({ scope }) => scope))).toEqual(new Set(["mine"]));
   });
 
-  test("hands out its sessions, which its tools run in", async () => {
+  test("provides the sessions in which its tools run", async () => {
     const dir = directory();
     await using kit = await kitIn(dir, { scope: "mine", sessionId: "agent-1" });
     const shell = kit.session("agent-1");
@@ -113,7 +113,7 @@ describe("a toolkit", () => {
     expect((await kit.call("Bash", { command: "pwd" })).output).toBe(`${dir}\n`);
   });
 
-  test("asks the policy about what its sessions are to run", async () => {
+  test("checks the commands of its sessions against the policy", async () => {
     await using kit = await kitIn(directory());
     const shell = kit.session();
     await expect(shell.run("sudo rm -rf /")).rejects.toMatchObject({ code: "policy_denied" });
@@ -123,22 +123,22 @@ describe("a toolkit", () => {
     await expect(shell.start("rm -rf *")).rejects.toMatchObject({ code: "policy_denied" });
   });
 
-  test("tells its hooks of each call", async () => {
-    const heard: unknown[] = [];
+  test("calls its hooks before and after each call", async () => {
+    const hookCalls: unknown[] = [];
     const hook = {
-      before: ({ tool }: { tool: string }) => void heard.push(["before", tool]),
+      before: ({ tool }: { tool: string }) => void hookCalls.push(["before", tool]),
       after: ({ tool }: { tool: string }, { success }: { success: boolean }) =>
-        void heard.push([tool, success]),
+        void hookCalls.push([tool, success]),
     };
     await using kit = await kitIn(directory(), { hooks: [hook] });
     await kit.call("Bash", { command: "true" });
-    expect(heard).toEqual([
+    expect(hookCalls).toEqual([
       ["before", "Bash"],
       ["Bash", true],
     ]);
   });
 
-  test("that is disposed of leaves nothing running, leftovers and hidden ones included", async () => {
+  test("that is disposed of leaves no process running, not even a leftover in another session", async () => {
     const marks = new Mark();
     const kit = await kitIn(directory());
     await kit.call("Bash", { command: `sleep ${marks.next()} & setsid sleep ${marks.next()} &` });
@@ -148,7 +148,7 @@ describe("a toolkit", () => {
     expect(await kit.call("Bash", { command: "echo too late" })).toMatchObject({ success: false });
   });
 
-  test("that cannot begin says why, and leaves nothing", async () => {
+  test("that cannot start reports the reason", async () => {
     await expect(kitIn(directory(), { shellPath: "/nonexistent/bash" })).rejects.toThrow(/nonexistent\/bash/);
   });
 });

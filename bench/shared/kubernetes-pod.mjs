@@ -1,5 +1,5 @@
-// A pod on a real Kubernetes on this machine, for bench/remote.mjs. scripts/kubernetes-build.sh must have built the
-// cluster's programs before: npm run remote -- kubernetes does.
+// A pod on a real Kubernetes on this machine, for bench/remote.mjs. `npm run remote -- kubernetes` builds
+// the cluster's programs (scripts/kubernetes-build.sh) and must have run before.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

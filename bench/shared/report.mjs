@@ -1,5 +1,5 @@
-// The results of a benchmark: printed at once, and written as JSON for scripts/bench.mjs at the end of the process.
-// Tables of ratios come first, then the figures behind them.
+// The results of a benchmark: printed at once, and written as JSON for scripts/bench.mjs when the process exits. Tables
+// of ratios come before the figures that they were computed from.
 import { writeFileSync } from "node:fs";
 
 const found = { tables: [], targets: [], notes: [], peers: [] };
@@ -30,7 +30,7 @@ export function target(what, got, limit, unit = "") {
 /** A peer that could not be measured, and the reason. */
 export function absent(name, reason) {
   found.peers.push({ name, reason });
-  console.log(`${name} took no part: ${reason}`);
+  console.log(`${name} was not measured: ${reason}`);
 }
 
 export function asMarkdown(columns, rows) {

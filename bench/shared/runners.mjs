@@ -1,4 +1,4 @@
-// Ways to run one command in this process and get its output: nacre and the peers. Each opens in a working directory
+// Methods to run one command in this process and get its output: nacre and the peers. Each opens in a working directory
 // and returns { run(command), close() }, or undefined if the peer is not available.
 import { ShellManager } from "nacre";
 import { runShell, spawnBash } from "../measure.mjs";

@@ -7,19 +7,19 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { peerFile, peerTitle } from "./peers.mjs";
 
-const ours = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-const floor = fileURLToPath(new URL("./noop-server.mjs", import.meta.url));
+const nacreProgram = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const noopServer = fileURLToPath(new URL("./noop-server.mjs", import.meta.url));
 
 /** `args` start the server, `call` is its tool call for one command; undefined if it is not available. */
 export const SERVERS = {
   "nacre mcp": () => ({
     title: "nacre mcp",
-    args: [ours, "mcp"],
+    args: [nacreProgram, "mcp"],
     call: (command) => ({ name: "Bash", arguments: { command } }),
   }),
   "SDK no-op": () => ({
     title: "a minimal server with the SDK",
-    args: [floor],
+    args: [noopServer],
     call: (command) => ({ name: "run", arguments: { command } }),
   }),
   "mcp-server-commands": () =>

@@ -1,6 +1,6 @@
-// One host process of the soak: runs random operations until it is killed, or until its stdin ends. At the end it
-// checks everything that nacre has acknowledged to it and to earlier agents of its scope. Its last line of stdout is a
-// JSON object with what it found.
+// One host process of the soak: runs random operations until it is killed, or until its stdin ends. In that case it
+// checks everything that nacre has acknowledged to it and to earlier agents of its scope. The last line on stdout is a
+// JSON object with the results.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createToolkit } from "../../dist/index.js";
@@ -44,7 +44,7 @@ const sampling = setInterval(() => {
 await Promise.all(Array.from({ length: LOOPS }, loop));
 clearInterval(sampling);
 const checked = await checkAcknowledged();
-// Durable shells that a killed agent had started but not noted in its journal, such as terminals that wait for input.
+// Kill durable shells that a killed agent started without an entry in its journal, such as waiting terminals.
 await kit.shells.killAll();
 await remote?.dispose();
 await kit.dispose();
@@ -52,7 +52,7 @@ const problems = journal.entries().flatMap(({ kind, text }) => (kind === "proble
 console.log(JSON.stringify({ problems, samples, counts, checked, refused: operations.refused }));
 process.exit(0);
 
-/** To the journal: this agent can be killed, and the next one of its scope must still report the problem. */
+/** Writes the problem to the journal. If this agent is killed, the next one of its scope still reports it. */
 function report(problem) {
   journal.write({ kind: "problem", text: `${scope} ${problem}` });
 }
@@ -71,7 +71,7 @@ async function loop() {
   }
 }
 
-/** nacre does not restore the first connection if it is cut, so this tries again. */
+/** Retries the first connection, because nacre does not restore that one if it is cut. */
 async function connected() {
   for (let attempt = 0; attempt < 10; attempt++) {
     try {

@@ -1,4 +1,4 @@
-// What the soak has left on this machine: processes, zombies, mounts, sockets and files.
+// Finds what the soak has left on this machine: processes, zombies, mounts, sockets and files.
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,7 +8,7 @@ export function hostTag(pid) {
   return limit === undefined ? undefined : String(BigInt(limit) >> 52n);
 }
 
-/** Live processes that carry one of these tags, name a path below the folder, run in it, or have a file in it open. */
+/** Live processes that have one of these tags, name a path in the folder, run in it, or have a file in it open. */
 export function processesOf(folder, tags) {
   return pids()
     .filter((pid) => pid !== process.pid && stateOf(pid) !== "Z")
@@ -29,7 +29,7 @@ export function commandOf(pid) {
   return textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
 }
 
-/** In the form of a lock of nacre; undefined if there is no such process. */
+/** The start time as nacre's locks contain it; undefined if there is no such process. */
 export function startTimeOf(pid) {
   return fieldsOf(pid)[19];
 }

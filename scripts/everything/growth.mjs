@@ -2,9 +2,9 @@
 
 /** Allows for noise from the garbage collector and for caches that fill once. */
 const HEAP_NOISE_BYTES = 8 * 1024 ** 2;
-/** Allows for ended shells, which a host keeps in memory until it sweeps them. */
+/** Allows for finished shells, which a host keeps in memory until it sweeps them. */
 const HEAP_PER_OPERATION_BYTES = 16 * 1024;
-/** Allows for shells that run during a sample, because they hold descriptors. */
+/** Allows for shells that run during a sample, because the host has file descriptors open for them. */
 const FD_GROWTH_MAX_COUNT = 32;
 
 /** Compares the last quarter of the samples with the second quarter, in which caches have already filled. */

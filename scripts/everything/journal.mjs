@@ -1,5 +1,5 @@
-// What an agent of the soak test has begun and what nacre has acknowledged. It is on disk because the agent can be
-// killed at any moment.
+// The journal of an agent in the soak test: which operations began, and what nacre acknowledged. It is on disk because
+// the agent can be killed at any moment.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
 export class Journal {

@@ -1,6 +1,6 @@
 // The remote ends of the soak test, all on this machine: a command link, and ssh to a private sshd if sshd is
-// installed. The client program of each link notes its identity (PID and start time), so that the test can cut the
-// link. The lock of each daemon contains the identity of the daemon.
+// installed. The client program of each link writes its identity (PID and start time) to a file, so that the test can
+// cut the link. The lock of each daemon contains the identity of the daemon.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -20,7 +20,7 @@ import { startTimeOf } from "./census.mjs";
 const SSHD = "/usr/sbin/sshd";
 const SSHD_MAX_TRIES = 50;
 
-/** Below `dir`: links (identities), state (the state root of the daemon), bin (for the PATH of agents). */
+/** `dir` contains links (identities), state (the daemon's state root) and bin (for the PATH of agents). */
 class RemoteEnd {
   url;
   #dir;
@@ -43,7 +43,7 @@ class RemoteEnd {
       try {
         return livePid(readlinkSync(join(folder, name)));
       } catch {
-        // The daemon has ended since.
+        // The daemon has exited in the meantime.
         return [];
       }
     });
@@ -62,14 +62,14 @@ export function commandEnd(dir) {
   const client = script(
     join(dir, "client.sh"),
     `dir=$1; shift
-${noteIn('"$dir/links"')}
+${recordIdentity('"$dir/links"')}
 cd "$dir/work"
 exec env -i PATH="$PATH" HOME="$dir/home" NACRE_HOME="$dir/state" "$@"`,
   );
   return new RemoteEnd(dir, `command:${JSON.stringify([client, dir])}`);
 }
 
-/** Undefined if sshd is missing or this user cannot start it. */
+/** Returns undefined if sshd is missing or this user cannot start it. */
 export async function sshEnd(dir, bin) {
   if (!existsSync(SSHD) || process.getuid() !== 0) return undefined;
   prepare(dir);
@@ -95,7 +95,10 @@ export async function sshEnd(dir, bin) {
     ...[`UserKnownHostsFile ${dir}/known_hosts`, "GlobalKnownHostsFile /dev/null", "LogLevel ERROR"],
   ];
   writeFileSync(join(dir, "ssh_config"), client.join("\n"));
-  script(join(bin, "ssh"), `${noteIn(`"${dir}/links"`)}\nexec /usr/bin/ssh -F ${dir}/ssh_config "$@"`);
+  script(
+    join(bin, "ssh"),
+    `${recordIdentity(`"${dir}/links"`)}\nexec /usr/bin/ssh -F ${dir}/ssh_config "$@"`,
+  );
   const sshd = spawn(SSHD, ["-D", "-e", "-f", join(dir, "sshd_config")], { stdio: "ignore" });
   try {
     await reachable(join(bin, "ssh"));
@@ -106,7 +109,7 @@ export async function sshEnd(dir, bin) {
   return new RemoteEnd(dir, "ssh://soak", sshd);
 }
 
-/** The PID in `PID-START`, if that process lives. The kernel reuses a PID alone within minutes. */
+/** The PID in `PID-START`, if that process is alive. A PID alone proves nothing: the kernel reuses it within minutes. */
 function livePid(text) {
   const [pid, startTime] = text.split("-");
   return startTime !== undefined && startTimeOf(pid) === startTime ? [Number(pid)] : [];
@@ -117,8 +120,8 @@ function prepare(dir) {
   writeFileSync(join(dir, "links"), "");
 }
 
-/** The bash line that notes the identity of this process, which an exec keeps. */
-function noteIn(file) {
+/** The bash code that appends the identity of its process to a file. exec does not change this identity. */
+function recordIdentity(file) {
   return `read -ra stat </proc/$$/stat; echo "$$-\${stat[21]}" >>${file}`;
 }
 

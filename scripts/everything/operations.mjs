@@ -1,6 +1,6 @@
-// The operations that an agent performs in the soak test. Each one checks the result that it gets, and notes in the
-// journal what must still be true if the agent is killed. An operation returns nothing, or throws an error whose
-// message says what is wrong.
+// The operations that an agent performs in the soak test. Each one checks its result, and writes to the
+// journal what must still be true after the agent is killed. An operation returns nothing, or throws an error that
+// describes the problem.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -33,7 +33,7 @@ export class Operations {
     this.#tag = tag;
   }
 
-  /** Background commands are more frequent than kills: otherwise few shells are left to check at the end. */
+  /** Background commands are more frequent than kills. Otherwise few shells would be left to check. */
   static NAMES = [
     ...["foreground", "session", "background", "background", "background", "read", "kill"],
     ...["terminal", "preview", "files", "approval", "remote"],

@@ -74,7 +74,7 @@ export function progressOf({
 }: Pick<StartedShell, "commandPid" | "commandStart">): Progress {
   const stat = readStat(commandPid);
   if (stat?.startTime !== commandStart) return "begun";
-  if (keeperOfWaiting(commandPid) === undefined) return "begun";
+  if (keeperDirOfWaitingBash(commandPid) === undefined) return "begun";
   if (stat.state !== "S") return "unclear";
   // bash sleeps in read() of the job pipe (fd 6; call 0 on x86-64, 63 on arm64). A job would have woken it. If this user
   // may not read the file, assume that bash waits.
@@ -87,7 +87,7 @@ export function progressOf({
  * bash was started with that keeper's hook.sh, has the job pipe, and has not opened its script, which bash opens as
  * fd 255. The same test is in host-gone.sh.
  */
-export function keeperOfWaiting(commandPid: number): string | undefined {
+export function keeperDirOfWaitingBash(commandPid: number): string | undefined {
   const pipe = attempt(() => readlinkSync(pipePath(commandPid, JOB_FD)));
   if (!pipe?.startsWith("pipe:") || existsSync(`/proc/${commandPid}/fd/255`)) return undefined;
   const environment = attempt(() => readFileSync(`/proc/${commandPid}/environ`, "utf8"))?.split("\0") ?? [];

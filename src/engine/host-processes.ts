@@ -1,6 +1,6 @@
 // Whether any command of this host has left a process. Reads only processes that are younger than the host's first keeper:
 // no older one can have a tag of this host.
-import { keeperOfWaiting } from "./attach.ts";
+import { keeperDirOfWaitingBash } from "./attach.ts";
 import { sampleNewest } from "./newest-processes.ts";
 import { isNoneSince, markPids, type PidMark, pidsSince } from "./pids-since.ts";
 import { forEachPid, isEnding } from "./process-table.ts";
@@ -20,7 +20,10 @@ export async function hasNoProcess({ space, pidsBefore, durable }: HostProcesses
   const isOfCommand = (pid: number) => {
     const number = tagNumberOf(pid, space);
     return (
-      number !== undefined && !durable.has(number) && !isEnding(pid) && keeperOfWaiting(pid) === undefined
+      number !== undefined &&
+      !durable.has(number) &&
+      !isEnding(pid) &&
+      keeperDirOfWaitingBash(pid) === undefined
     );
   };
   const before = markPids();

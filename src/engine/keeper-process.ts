@@ -65,7 +65,7 @@ export class KeeperLost extends NacreError {
 /** Another host on this machine already uses this random host number. The caller picks another one. */
 export class TagTaken extends Error {}
 
-/** This system does not keep the key of a host. The caller starts the keeper without one. */
+/** The kernel does not preserve the host's key (host-key.ts). The caller starts the keeper without one. */
 export class KeyRefused extends Error {}
 
 export async function startKeeperProcess(options: KeeperProcessOptions): Promise<KeeperProcess> {

@@ -9,7 +9,7 @@ export interface TerminalSettings {
   readonly isEchoing: boolean;
 }
 
-/** undefined if the process is gone, or the descriptor is no terminal. */
+/** undefined if the process is gone, or the descriptor is not a terminal. */
 export async function readTerminalSettings(pid: number, fd: number): Promise<TerminalSettings | undefined> {
   const { code, stdout } = await runOnce(["stty", "-F", `/proc/${pid}/fd/${fd}`, "-a"]);
   if (code !== 0) return undefined;

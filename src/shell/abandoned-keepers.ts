@@ -2,7 +2,7 @@
 // that wait for a job that no process will send, and removes the directories of dead keepers.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { keeperOfWaiting } from "../engine/attach.ts";
+import { keeperDirOfWaitingBash } from "../engine/attach.ts";
 import { readIdentity, type ShellIdentity } from "../engine/identity.ts";
 import { readMeta } from "../engine/meta.ts";
 import {
@@ -41,8 +41,8 @@ function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): Readon
     if (meta) {
       if (isSameProcess(shimPid, shimStart)) needed.add(meta.host.pid);
     } else if (waitsFor(identity, keepers)) {
-      // Kill the shim first, if it is still alive: otherwise it would restore the directory when its bash ends. There
-      // is no end to record.
+      // Kill the shim first, if it is still alive: otherwise it would restore the directory when its bash ends. The
+      // shell has no end to record.
       signalProcess({ pid: shimPid, startTime: shimStart }, "SIGKILL");
       sendSignal(commandPid, "SIGKILL");
       rmSync(files.dir, { recursive: true, force: true });
@@ -64,7 +64,7 @@ function continueStopped(root: StateRoot, keepers: ReadonlySet<string>): void {
 
 /** Whether the shell waits for a job from the host of one of these keepers. */
 function waitsFor({ commandPid, commandStart }: ShellIdentity, keepers: ReadonlySet<string>): boolean {
-  const keeperDir = keeperOfWaiting(commandPid);
+  const keeperDir = keeperDirOfWaitingBash(commandPid);
   return (
     keeperDir !== undefined && keepers.has(basename(keeperDir)) && isSameProcess(commandPid, commandStart)
   );

@@ -106,7 +106,7 @@ export function metOrThrow(
       `Waited ${limitMs}ms for ${wanted} of ${id}; it is still running.${remark}`,
     );
   if (result.kind === "ended" && exit === undefined) {
-    const missing = condition.pattern === undefined ? `${wanted} was ready` : "the line came";
+    const missing = condition.pattern === undefined ? `${wanted} was ready` : "a line matched";
     const text = `${id} ${describeOutcome(result.outcome)} before ${missing}.${remark}`;
     throw new NacreError(missedLineCode(result.outcome), text);
   }

@@ -32,7 +32,7 @@ function applyControl(screen: ScreenLine, sequence: string): void {
 
 /**
  * One line of the screen. Text after a carriage return replaces the whole line. Overwriting single cells would leave
- * the end of a longer earlier state behind a shorter progress bar.
+ * the end of a longer earlier state after a shorter progress bar.
  */
 class ScreenLine {
   // Several strings instead of one, because dropping the last characters of one long string would take quadratic time.

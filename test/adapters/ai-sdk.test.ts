@@ -6,7 +6,7 @@ import { useToolkit } from "../fixtures/toolkit.ts";
 
 const kit = useToolkit();
 
-/** Calls one tool, then says that it is done. */
+/** Returns a model that calls one tool and then answers "done". */
 function modelThatCalls(tool: string, input: object): MockLanguageModelV3 {
   const usage = {
     inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -39,23 +39,23 @@ async function run(tool: string, input: object) {
     stopWhen: stepCountIs(3),
     prompt: "go",
   });
-  const told = model.doGenerateCalls[1]?.prompt.at(-1);
-  return { text, result: steps[0]?.toolResults[0]?.output, told: JSON.stringify(told?.content) };
+  const toolMessage = model.doGenerateCalls[1]?.prompt.at(-1);
+  return { text, result: steps[0]?.toolResults[0]?.output, toModel: JSON.stringify(toolMessage?.content) };
 }
 
-test("the AI SDK runs a command; the model reads its output, the host gets the whole result", async () => {
-  const { text, result, told } = await run("Bash", { command: "echo from bash" });
+test("the AI SDK runs a command; the model gets its output, and the host gets the complete result", async () => {
+  const { text, result, toModel } = await run("Bash", { command: "echo from bash" });
   expect(text).toBe("done");
   expect(result).toMatchObject({ success: true, output: "from bash\n", metadata: { exit_code: 0 } });
-  expect(told).toContain('"type":"text","value":"from bash\\n"');
+  expect(toModel).toContain('"type":"text","value":"from bash\\n"');
 });
 
-test("a failed command and a wrong argument are errors for the model, with the messages of the tool", async () => {
+test("a failed command or a wrong argument is an error for the model, with the message of the tool", async () => {
   const failed = await run("Bash", { command: "echo so far; exit 3" });
-  expect(failed.told).toContain('"type":"error-text"');
-  expect(failed.told).toContain("Command failed with exit code 3");
+  expect(failed.toModel).toContain('"type":"error-text"');
+  expect(failed.toModel).toContain("Command failed with exit code 3");
   const wrong = await run("Bash", { comand: "ls" });
-  expect(wrong.told).toContain('"type":"error-text"');
+  expect(wrong.toModel).toContain('"type":"error-text"');
   expect(wrong.result).toMatchObject({ code: "invalid_input" });
 });
 

@@ -6,16 +6,16 @@ import { useToolkit } from "../fixtures/toolkit.ts";
 const kit = useToolkit();
 type Tools = Parameters<Anthropic["beta"]["messages"]["toolRunner"]>[0]["tools"];
 
-/** Calls the tool with each input in turn, then ends. Returns what it was told of each call. */
+/** Simulates a model that calls the tool with each input in turn. Returns the tool results that the model receives. */
 async function conversation(tools: Tools, name: string, inputs: readonly object[]) {
-  const told: { is_error?: boolean; content: string }[] = [];
+  const results: { is_error?: boolean; content: string }[] = [];
   let turn = 0;
   const client = new Anthropic({
     apiKey: "none",
     fetch: async (_url, request) => {
       const { messages } = JSON.parse(String(request?.body));
       const last = messages.at(-1);
-      if (last.role === "user" && Array.isArray(last.content)) told.push(last.content[0]);
+      if (last.role === "user" && Array.isArray(last.content)) results.push(last.content[0]);
       const input = inputs[turn++];
       const content = input
         ? [{ type: "tool_use", id: `call-${turn}`, name, input }]
@@ -38,36 +38,36 @@ async function conversation(tools: Tools, name: string, inputs: readonly object[
     messages: [{ role: "user", content: "go" }],
     tools,
   });
-  return told;
+  return results;
 }
 
-test("the tool runner runs commands; a failed one is marked as an error", async () => {
-  const told = await conversation(anthropicTools(kit()), "Bash", [
+test("the tool runner runs commands, and marks a failed command as an error", async () => {
+  const results = await conversation(anthropicTools(kit()), "Bash", [
     { command: "echo from bash" },
     { command: "echo so far; exit 3" },
   ]);
-  expect(told[0]).toMatchObject({ content: "from bash\n" });
-  expect(told[0]?.is_error ?? false).toBe(false);
-  expect(told[1]).toMatchObject({ is_error: true });
-  expect(JSON.stringify(told[1]?.content)).toContain("Command failed with exit code 3");
+  expect(results[0]).toMatchObject({ content: "from bash\n" });
+  expect(results[0]?.is_error ?? false).toBe(false);
+  expect(results[1]).toMatchObject({ is_error: true });
+  expect(JSON.stringify(results[1]?.content)).toContain("Command failed with exit code 3");
 });
 
 test("Claude's own bash tool keeps its state until it is restarted", async () => {
-  const told = await conversation([anthropicBash(kit())], "bash", [
+  const results = await conversation([anthropicBash(kit())], "bash", [
     { command: "cd /; export GREETING=hello" },
     { command: 'echo "$GREETING from $PWD"' },
     { restart: true },
     { command: "[[ -v GREETING ]] || echo nothing" },
   ]);
-  expect(told.map(({ content }) => content).slice(1)).toEqual([
+  expect(results.map(({ content }) => content).slice(1)).toEqual([
     "hello from /\n",
     "The shell has been restarted.",
     "nothing\n",
   ]);
 });
 
-test("a call of Claude's bash tool without a command is explained", async () => {
-  const told = await conversation([anthropicBash(kit())], "bash", [{}]);
-  expect(told[0]).toMatchObject({ is_error: true });
-  expect(JSON.stringify(told[0]?.content)).toContain("command");
+test("a call of Claude's bash tool without a command returns an error that names command", async () => {
+  const results = await conversation([anthropicBash(kit())], "bash", [{}]);
+  expect(results[0]).toMatchObject({ is_error: true });
+  expect(JSON.stringify(results[0]?.content)).toContain("command");
 });

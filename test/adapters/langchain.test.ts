@@ -6,7 +6,7 @@ import { useToolkit } from "../fixtures/toolkit.ts";
 const kit = useToolkit();
 
 async function call(name: string, args: Record<string, unknown>, signal?: AbortSignal) {
-  const tool = langchainTools(kit()).find((one) => one.name === name);
+  const tool = langchainTools(kit()).find((candidate) => candidate.name === name);
   const message = await tool?.invoke(
     { type: "tool_call", id: "call-1", name, args },
     signal ? { signal } : {},
@@ -15,7 +15,7 @@ async function call(name: string, args: Record<string, unknown>, signal?: AbortS
   return message as ToolMessage;
 }
 
-test("LangChain runs a command; the message holds its output, the artifact the whole result", async () => {
+test("LangChain runs a command; the message contains its output, and the artifact the complete result", async () => {
   const message = await call("Bash", { command: "echo from bash" });
   expect(message.content).toBe("from bash\n");
   expect(message.artifact).toMatchObject({ success: true, metadata: { exit_code: 0 } });

@@ -6,14 +6,14 @@ import { useToolkit } from "../fixtures/toolkit.ts";
 const kit = useToolkit();
 
 async function invoke(name: string, input: object): Promise<unknown> {
-  const tool = openaiAgentsTools(kit()).find((one) => one.name === name);
+  const tool = openaiAgentsTools(kit()).find((candidate) => candidate.name === name);
   if (!tool) throw new Error(`There is no ${name}.`);
   return invokeFunctionTool({ tool, runContext: new RunContext(), input: JSON.stringify(input) });
 }
 
 async function shell(commands: string[], limits: { timeoutMs?: number; maxOutputLength?: number } = {}) {
   const tool: ShellTool = openaiShellTool(kit());
-  if (!tool.shell) throw new Error("It is not a local one.");
+  if (!tool.shell) throw new Error("The shell tool is not local.");
   return await tool.shell.run({ commands, ...limits });
 }
 

@@ -70,7 +70,7 @@ test.each([
   expect(catchPoints("planted.ts", planted)).toEqual(["planted.ts: run"]);
 });
 
-test("a catch that makes no result is none", () => {
+test("a catch that makes no result is not reported", () => {
   expect(catchPoints("ordinary.ts", "function f() { try { work(); } catch { return undefined; } }")).toEqual(
     [],
   );

@@ -44,7 +44,7 @@ test(`half of the source files have at most ${SOURCE_MEDIAN_MAX_LINES} lines`, (
 
 const README_MAX_LINES = 30;
 
-test(`the pages of folders have at most ${README_MAX_LINES} lines, and the large folders have one`, () => {
+test(`each large folder has a README with at most ${README_MAX_LINES} lines`, () => {
   const sizes = ["engine", "session", "policy"].map((folder) => {
     const lines = readFileSync(`${root}/src/${folder}/README.md`, "utf8").split("\n").length - 1;
     return { file: `src/${folder}/README.md`, lines };

@@ -28,10 +28,10 @@ for (const { from, to } of allowed) {
 /** Entry points of the package: they export from everywhere, so they have no layer. */
 const ENTRY_POINTS = ["index.ts", "policy.ts", "tool.ts"];
 
-/** Folders whose parts have layers of their own. */
+/** Folders whose parts have separate layers. */
 const DIVIDED = ["remote"];
 
-test("every layer is a folder or a file of src, and the other way round", () => {
+test("every layer is a folder or a file of src, and vice versa", () => {
   const names = readdirSync(join(root, "src"))
     .filter((name) => !ENTRY_POINTS.includes(name))
     .flatMap((name) =>

@@ -1,5 +1,6 @@
-// A server for the official conformance suite: the tools, resources and prompts it asks for, over the very transport
-// code that `nacre mcp --http` uses. Prints its address, and serves until it is killed. Run by scripts/conformance.mjs.
+// A server for the official conformance suite. It offers the tools and resources that the suite needs, over the same
+// transport code as `nacre mcp --http`. It prints its address and serves until it is killed. scripts/conformance.mjs
+// starts it.
 import {
   fromJsonSchema,
   inputRequired,
@@ -21,12 +22,12 @@ const image = { type: "image" as const, data: PIXEL, mimeType: "image/png" };
 const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 const validator = new TrustingValidator();
-const taking = (properties: Record<string, object>, rest: object = {}) =>
+const schemaOf = (properties: Record<string, object>, rest: object = {}) =>
   fromJsonSchema<Record<string, unknown>>(
     { type: "object", properties, ...rest } as JsonSchemaType,
     validator,
   );
-const NOTHING = taking({});
+const NO_INPUT = schemaOf({});
 
 function createFixture(): McpServer {
   const server = new McpServer(
@@ -69,9 +70,9 @@ function addContent(server: McpServer): void {
     test_multiple_content_types: [text("Multiple content types test:"), image, mixed],
   };
   for (const [name, content] of Object.entries(contents)) {
-    server.registerTool(name, { description: name, inputSchema: NOTHING }, async () => ({ content }));
+    server.registerTool(name, { description: name, inputSchema: NO_INPUT }, async () => ({ content }));
   }
-  server.registerTool("test_error_handling", { description: "fails", inputSchema: NOTHING }, async () => ({
+  server.registerTool("test_error_handling", { description: "fails", inputSchema: NO_INPUT }, async () => ({
     isError: true,
     content: [text("This tool intentionally returns an error for testing")],
   }));
@@ -80,7 +81,7 @@ function addContent(server: McpServer): void {
 function addProgress(server: McpServer): void {
   server.registerTool(
     "test_tool_with_progress",
-    { description: "tells how far it is", inputSchema: NOTHING },
+    { description: "tells how far it is", inputSchema: NO_INPUT },
     async (_, { mcpReq }: ServerContext) => {
       const progressToken = mcpReq._meta?.progressToken;
       for (const progress of [0, 50, 100]) {
@@ -97,7 +98,7 @@ function addProgress(server: McpServer): void {
   );
 }
 
-/** Asked as nacre asks: the first round returns the question, in both eras. */
+/** Asks like nacre: in both eras, the first result contains the question. */
 function addQuestions(server: McpServer): void {
   const string = { type: "string" } as const;
   const questions = {
@@ -126,7 +127,7 @@ function addQuestions(server: McpServer): void {
   for (const [name, properties] of Object.entries(questions)) {
     server.registerTool(
       name,
-      { description: "asks a person", inputSchema: taking({ message: string }) },
+      { description: "asks a person", inputSchema: schemaOf({ message: string }) },
       async (args, { mcpReq }) => {
         const answer = inputResponse(mcpReq.inputResponses, "answer");
         if (answer.kind === "elicit") {
@@ -142,7 +143,7 @@ function addQuestions(server: McpServer): void {
   }
   server.registerTool(
     "test_input_required_result_elicitation",
-    { description: "asks for a name", inputSchema: NOTHING },
+    { description: "asks for a name", inputSchema: NO_INPUT },
     async (_, { mcpReq }) => {
       const answer = inputResponse(mcpReq.inputResponses, "user_name");
       if (answer.kind === "elicit" && answer.action === "accept") {
@@ -168,7 +169,7 @@ function addSchema(server: McpServer): void {
     type: "object",
     properties: { street: { type: "string" }, city: { type: "string" } },
   };
-  const inputSchema = taking(
+  const inputSchema = schemaOf(
     {
       name: { type: "string" },
       address: { $ref: "#/$defs/address" },

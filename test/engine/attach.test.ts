@@ -1,14 +1,14 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { keeperOfWaiting, progressOf, readStartedShell } from "../../src/engine/attach.ts";
+import { keeperDirOfWaitingBash, progressOf, readStartedShell } from "../../src/engine/attach.ts";
 import { readIdentity, type ShellIdentity } from "../../src/engine/identity.ts";
 import { readStat } from "../../src/engine/process-table.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run } = useShells();
 
-test("a shell on disk is the shell as its own host knows it", async () => {
+test("a shell that is read from disk equals the shell in its host's memory", async () => {
   const shells = manager();
   const { started } = await shells.createShell({ command: "sleep 300", workingDir: tmpdir(), scope: "s" });
   const found = readStartedShell(shells.root, started.id);
@@ -18,7 +18,7 @@ test("a shell on disk is the shell as its own host knows it", async () => {
   expect(found?.unseen).toBeUndefined();
 });
 
-test("a shell without tags is found without one", async () => {
+test("a shell without a tag is found", async () => {
   const shells = manager({ containment: "best-effort" });
   const { id } = await run(shells, "true");
   expect(readStartedShell(shells.root, id)).toMatchObject({ tag: undefined, origin: "here" });
@@ -27,7 +27,7 @@ test("a shell without tags is found without one", async () => {
 test.each([
   ["of another boot", 5, "deadbeef-0000-4000-8000-000000000000", "another boot"],
   ["of another namespace", 6, "1", "another namespace"],
-] as const)("a shell %s is known for one and cannot be seen", async (_, field, value, origin) => {
+] as const)("a shell %s is recognized, and its processes cannot be seen", async (_, field, value, origin) => {
   const shells = manager();
   const { id, started } = await run(shells, "true");
   const words = readFileSync(started.files.identity, "latin1").trim().split(" ");
@@ -36,7 +36,7 @@ test.each([
   expect(readStartedShell(shells.root, id)).toMatchObject({ origin, unseen: expect.any(String) });
 });
 
-test("a shell without an identity is found and cannot be seen", async () => {
+test("a shell without an identity is found, and its processes cannot be seen", async () => {
   const shells = manager();
   const { id, started } = await run(shells, "true");
   rmSync(started.files.identity);
@@ -48,7 +48,7 @@ test("a shell without an identity is found and cannot be seen", async () => {
   });
 });
 
-test("a shell without a readable meta, or with another one's, is none", async () => {
+test("a directory without a readable meta, or with the meta of another shell, is not a shell", async () => {
   const shells = manager();
   const { id, started } = await run(shells, "true");
   const meta = readFileSync(started.files.meta, "utf8");
@@ -60,7 +60,7 @@ test("a shell without a readable meta, or with another one's, is none", async ()
 });
 
 /**
- * Resolves when the host, which is this process, has a slot that is on disk: its shim has reported it before it waits
+ * Resolves when this process, the host, knows a slot that is on disk. The shim reports the slot before bash waits
  * for the job (read of fd 21, on x86-64 or arm64), and the event loop reads the report before the next turn.
  */
 async function known({ shimPid }: ShellIdentity): Promise<void> {
@@ -69,7 +69,7 @@ async function known({ shimPid }: ShellIdentity): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("a bash that waits for its job waits, one that has got it has begun, and so has one that is gone", async () => {
+test("a bash without a job is waiting; a bash with a job, or an ended one, has begun", async () => {
   const shells = manager({ poolSize: 1 });
   const ended = await run(shells, "true");
   expect(progressOf(ended.started)).toBe("begun");
@@ -80,18 +80,18 @@ test("a bash that waits for its job waits, one that has got it has begun, and so
     expect(progressOf(identity)).toBe("waiting");
     return identity;
   });
-  expect(keeperOfWaiting(slot.commandPid)).toMatch(/\/keepers\/\d+-[0-9a-f]{8}$/);
-  // Another process with that PID does not count.
+  expect(keeperDirOfWaitingBash(slot.commandPid)).toMatch(/\/keepers\/\d+-[0-9a-f]{8}$/);
+  // Another process with the same PID does not count as waiting.
   expect(progressOf({ ...slot, commandStart: "0" })).toBe("begun");
   await known(slot);
   const shell = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });
   expect(shell.started.commandPid).toBe(slot.commandPid);
   await shell.waitFor({ pattern: /^up$/ }, 20_000);
   expect(progressOf(shell.started)).toBe("begun");
-  expect(keeperOfWaiting(slot.commandPid)).toBeUndefined();
+  expect(keeperDirOfWaitingBash(slot.commandPid)).toBeUndefined();
 });
 
-test("a bash that is stopped before it has read its job is not said to wait", async () => {
+test("a bash that is stopped before it has read its job does not count as waiting", async () => {
   const shells = manager({ poolSize: 1 });
   await run(shells, "true");
   const slot = await eventually(() => {

@@ -8,7 +8,7 @@ import { useDirectories } from "../fixtures/directories.ts";
 const directory = useDirectories();
 
 describe("a cursor", () => {
-  test("reads a growing file once, whole and in order, whatever the steps", () => {
+  test("reads every byte of a growing file once and in order, in steps of any size", () => {
     const step = fc.oneof(
       fc.record({ append: fc.uint8Array({ maxLength: 50 }) }),
       fc.record({ read: fc.nat({ max: 40 }), keep: fc.nat({ max: 3 }) }),
@@ -39,7 +39,7 @@ describe("a cursor", () => {
     );
   });
 
-  test("does not move by looking", () => {
+  test("does not move when it peeks", () => {
     const path = join(directory(), "out");
     writeFileSync(path, "hello");
     const cursor = new Cursor(path, 1);
@@ -55,7 +55,7 @@ describe("a cursor", () => {
     expect([String(first.peek(9)), String(second.peek(9))]).toEqual(["c", "abc"]);
   });
 
-  test("waits at its place for a file that is not there yet", () => {
+  test("keeps its position until a missing file is created", () => {
     const path = join(directory(), "out");
     const cursor = new Cursor(path);
     expect(cursor.peek(10)).toHaveLength(0);
@@ -63,7 +63,7 @@ describe("a cursor", () => {
     expect(String(cursor.peek(10))).toBe("now");
   });
 
-  test("behind the end of a file that shrank reads nothing", () => {
+  test("beyond the end of a truncated file reads nothing", () => {
     const path = join(directory(), "out");
     writeFileSync(path, "abcdef");
     const cursor = new Cursor(path, 6);
@@ -92,12 +92,12 @@ describe("a range", () => {
     expect([readRange(path, 0, 9).length, sizeOf(path)]).toEqual([0, 0]);
   });
 
-  test("of what is no file is an error, not an empty output", () => {
+  test("of a directory is an error, not an empty output", () => {
     expect(() => readRange(directory(), 0, 9)).toThrow("EISDIR");
   });
 });
 
-test("a file that was truncated is read from its beginning, and the reader can tell", () => {
+test("a file that was truncated is read from its beginning, and the cursor reports the truncation", () => {
   const path = join(directory(), "out");
   writeFileSync(path, "a long first line\n");
   const cursor = new Cursor(path);

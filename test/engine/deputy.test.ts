@@ -1,4 +1,4 @@
-// The deputy, which covers the shells while there is no keeper, with a living host.
+// The deputy covers the shells while there is no keeper. In these tests the host is alive.
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ test("a deputy that is killed is replaced at the next start", async () => {
   expect(await onlyDeputy(root)).not.toBe(first);
 });
 
-test("the deputy of a killed keeper touches nothing, and goes when the next keeper is at work", async () => {
+test("the deputy of a killed keeper ends no shell, and exits once the next keeper serves requests", async () => {
   const shells = manager();
   const root = shells.root.path;
   const go = join(directory(), "go");
@@ -67,7 +67,7 @@ test("the deputy of a killed keeper touches nothing, and goes when the next keep
   expect(await shell.wait(20_000)).toBe(7);
 });
 
-test("a manager that ends while its keeper is dead leaves nothing", async () => {
+test("a manager that is disposed of while its keeper is dead leaves no process", async () => {
   const shells = manager();
   const root = shells.root.path;
   const marks = new Mark();
@@ -83,7 +83,7 @@ test("a manager that ends while its keeper is dead leaves nothing", async () => 
   await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
 });
 
-test("the end of a manager is the end of its deputy", async () => {
+test("the deputy exits when its manager is disposed of", async () => {
   const shells = manager();
   await run(shells, "true");
   const deputy = await onlyDeputy(shells.root.path);

@@ -24,7 +24,7 @@ test.each([
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("a durable shell has a mark, another one has none", async () => {
+test("a durable shell has a mark, a shell that is not durable has none", async () => {
   const shells = manager();
   const durable = await shells.createShell({
     command: "exit 0",

@@ -21,12 +21,12 @@ function preallocated(): string {
   return path;
 }
 
-/** As the shim writes it: printf 'X %-124s.\n'. */
+/** A record in the shim's format: printf 'X %-124s.\n'. */
 const rendered = (fields: string) => `X ${fields.padEnd(124)}.\n`;
 const NO_CAUSE = `-${" ".repeat(125)}.\n`;
 const PENDING = `P${" ".repeat(125)}.\n`;
 
-// One file for all readings: properties read hundreds.
+// All readings use one file, because each property reads hundreds of records.
 let scratch = "";
 beforeEach(() => {
   scratch = join(directory(), "record");
@@ -49,19 +49,19 @@ const fields = fc
   .map(({ code, flags, out, err, uptime }) => `${code} ${flags} ${out} ${err} ${uptime}`);
 
 describe("the exit record", () => {
-  test("is pending, private and as large as it will ever be before anything runs", () => {
+  test("is pending, private and has its final size before the command runs", () => {
     const path = preallocated();
     expect(readEndRecord(path)).toEqual({ exit: "pending", cause: undefined });
     expect(statSync(path)).toMatchObject({ size: 256, mode: 0o100_600 });
     expect(readFileSync(path, "latin1")).toBe(PENDING + NO_CAUSE);
   });
 
-  test("is not made twice", () => {
+  test("is not created twice", () => {
     const path = preallocated();
     expect(() => preallocateEndRecord(path)).toThrow("EEXIST");
   });
 
-  test("tells code, flags, byte counts and time", () => {
+  test("contains the exit code, flags, byte counts and time", () => {
     expect(reading(rendered("3 cu 12 5 77.25") + NO_CAUSE)).toEqual({
       exit: {
         code: 3,
@@ -86,22 +86,22 @@ describe("the exit record", () => {
   test.each([
     ["nothing", ""],
     ["one byte", "X"],
-    ["half of it", rendered("0 - 0 0 1.00").slice(0, 64)],
+    ["its first half", rendered("0 - 0 0 1.00").slice(0, 64)],
     ["all but its last byte", rendered("0 - 0 0 1.00").slice(0, 127)],
     ["binary zeros", "\0".repeat(256)],
-    ["text that is no record", "X".repeat(256)],
+    ["text that is not a record", "X".repeat(256)],
     ["another first letter", `Y${rendered("0 - 0 0 1.00").slice(1)}${NO_CAUSE}`],
-    ["no full stop at its end", `${rendered("0 - 0 0 1.00").slice(0, 126)} \n${NO_CAUSE}`],
+    ["no final full stop", `${rendered("0 - 0 0 1.00").slice(0, 126)} \n${NO_CAUSE}`],
     ["code 256", rendered("256 - 0 0 1.00") + NO_CAUSE],
     ["a negative code", rendered("-1 - 0 0 1.00") + NO_CAUSE],
     ["an empty code", rendered("- 0 0 1.00") + NO_CAUSE],
     ["an unknown flag", rendered("0 x 0 0 1.00") + NO_CAUSE],
     ["no flags", rendered("0 0 0 1.00") + NO_CAUSE],
-    ["a count that is no number", rendered("0 - 1e3 0 1.00") + NO_CAUSE],
-    ["a field too few", rendered("0 - 0 0") + NO_CAUSE],
-    ["a field too many", rendered("0 - 0 0 1.00 7") + NO_CAUSE],
-    ["a time that is no number", rendered("0 - 0 0 soon") + NO_CAUSE],
-    ["a space for the first digit of code 10", `X  0 - 0 0 1.00${" ".repeat(111)}.\n${NO_CAUSE}`],
+    ["a count that is not a number", rendered("0 - 1e3 0 1.00") + NO_CAUSE],
+    ["a missing field", rendered("0 - 0 0") + NO_CAUSE],
+    ["an extra field", rendered("0 - 0 0 1.00 7") + NO_CAUSE],
+    ["a time that is not a number", rendered("0 - 0 0 soon") + NO_CAUSE],
+    ["a space instead of the first digit of code 10", `X  0 - 0 0 1.00${" ".repeat(111)}.\n${NO_CAUSE}`],
   ])("with %s is corrupt, not a success", (_, bytes) => {
     expect(reading(bytes).exit).toBe("corrupt");
   });
@@ -113,7 +113,7 @@ describe("the exit record", () => {
     expect(readEndRecord(directory()).exit).toBe("corrupt");
   });
 
-  test("half written over the pending one is pending, corrupt, or the very record", () => {
+  test("that partly overwrites the pending record is read as pending, corrupt or the complete record", () => {
     fc.assert(
       fc.property(fields, fc.integer({ min: 0, max: 128 }), (text, count) => {
         const whole = rendered(text);
@@ -125,7 +125,7 @@ describe("the exit record", () => {
     );
   });
 
-  test("with any bytes changed succeeds only where its code still says 0", () => {
+  test("with any bytes changed is a success only if its code is still 0", () => {
     const change = fc.tuple(fc.nat({ max: 127 }), fc.integer({ min: 0, max: 255 }));
     fc.assert(
       fc.property(fields, fc.array(change, { minLength: 1, maxLength: 4 }), (text, changes) => {
@@ -139,7 +139,7 @@ describe("the exit record", () => {
     );
   });
 
-  test("of random bytes is never anything but corrupt", () => {
+  test("of random bytes is always corrupt", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(reading(Buffer.from(bytes)).exit).toBe("corrupt");
@@ -149,7 +149,7 @@ describe("the exit record", () => {
 });
 
 describe("the fields of a record", () => {
-  test("are read alike from the record and from the shim's message", () => {
+  test("have the same values in the record and in the shim's message", () => {
     fc.assert(
       fc.property(fields, (text) => {
         const parsed: ExitRecord | undefined = parseExitFields(text);
@@ -161,21 +161,21 @@ describe("the fields of a record", () => {
 });
 
 describe("the cause", () => {
-  test.each(CAUSE_KINDS)("%s is written once and read back beside the record", (kind) => {
+  test.each(CAUSE_KINDS)("%s is written once and read back together with the record", (kind) => {
     const path = preallocated();
     expect(writeCause(path, { kind, detail: "5000" })).toBe(true);
     expect(readEndRecord(path)).toEqual({ exit: "pending", cause: { kind, detail: "5000" } });
     expect(statSync(path).size).toBe(256);
   });
 
-  test("that comes first wins", () => {
+  test("that is written first wins", () => {
     const path = preallocated();
     writeCause(path, { kind: "timeout", detail: "1000" });
     expect(writeCause(path, { kind: "killed", detail: "later" })).toBe(false);
     expect(readEndRecord(path).cause).toEqual({ kind: "timeout", detail: "1000" });
   });
 
-  test("does not touch an exit record that is there", () => {
+  test("does not change an existing exit record", () => {
     const path = join(directory(), "record");
     writeFileSync(path, rendered("7 - 1 2 3.00") + NO_CAUSE);
     writeCause(path, { kind: "killed", detail: "x" });
@@ -194,7 +194,7 @@ describe("the cause", () => {
     expect(readEndRecord(path).cause).toEqual({ kind: "killed", detail: kept });
   });
 
-  test("of any detail neither grows the file nor hides its kind", () => {
+  test("keeps its kind and the size of the file, whatever its detail", () => {
     fc.assert(
       fc.property(fc.constantFrom(...CAUSE_KINDS), fc.string({ unit: "binary" }), (kind, detail) => {
         const path = preallocated();
@@ -206,7 +206,7 @@ describe("the cause", () => {
     );
   });
 
-  test("that was cut off or is of no known kind is no cause", () => {
+  test("that is truncated or of an unknown kind is ignored", () => {
     const path = preallocated();
     writeCause(path, { kind: "killed", detail: "x" });
     truncateSync(path, 250);
@@ -215,7 +215,7 @@ describe("the cause", () => {
     expect(reading(`${PENDING}${"C kil".padEnd(126)}.\n`).cause).toBeUndefined();
   });
 
-  test("and the record stand whatever was appended to the file", () => {
+  test("and the record do not change if text is appended to the file", () => {
     const record = `${rendered("143 - 0 0 1.00")}${"C killed kill()".padEnd(126)}.\n`;
     expect(reading(`${record}more\n`)).toEqual(reading(record));
     expect(reading(record).cause).toEqual({ kind: "killed", detail: "kill()" });

@@ -72,7 +72,7 @@ function hostOf(options: Partial<EngineOptions> = {}) {
 }
 
 describe("starting", () => {
-  test("writes the command and meta before it begins, and the identity of its processes", async () => {
+  test("writes the command and the meta before the command runs, and the identity of its processes", async () => {
     const { start } = hostOf();
     const shell = await start("exit 7");
     expect(readMeta(shell.files.meta)).toEqual(shell.meta);
@@ -81,7 +81,7 @@ describe("starting", () => {
   });
 
   test.each(["auto", "best-effort"] as const)(
-    "a hundred at once all run, each with its own output (%s)",
+    "a hundred shells at once works, and each has its own exit code (%s)",
     async (containment) => {
       const { start } = hostOf({ containment });
       const count = containment === "auto" ? 100 : 20;
@@ -92,11 +92,11 @@ describe("starting", () => {
     },
   );
 
-  test.each([1, 2, 4])("is not failed by %i waiting slots that were killed", async (poolSize) => {
+  test.each([1, 2, 4])("succeeds although %i waiting slots were killed", async (poolSize) => {
     const { host, start, idle } = hostOf({ poolSize });
     await host.ready();
     await eventually(() => expect(idle()).toHaveLength(poolSize));
-    // Before any process could have noticed.
+    // Kill the slots before any process can notice their death.
     for (const { commandPid } of idle()) process.kill(commandPid, "SIGKILL");
     await Promise.all(
       idle().map(({ commandPid }) => eventually(() => expect(isAlive(commandPid)).toBe(false))),
@@ -108,7 +108,7 @@ describe("starting", () => {
     }, 20_000);
   });
 
-  test("is not failed by a waiting slot whose shim was killed", async () => {
+  test("succeeds although the shim of a waiting slot was killed", async () => {
     const { host, start, idle } = hostOf({ poolSize: 1 });
     await host.ready();
     await eventually(() => expect(idle()).toHaveLength(1));
@@ -123,7 +123,7 @@ describe("starting", () => {
     expect(await shell.ended).toMatchObject({ code: 3 });
   });
 
-  test("still starts shells after the keeper was killed", async () => {
+  test("succeeds after the keeper was killed", async () => {
     const { start, root } = hostOf();
     const first = await start("while [[ ! -e go ]]; do sleep 0.01; done; exit 4");
     process.kill(keeperPid(root.path), "SIGKILL");
@@ -132,7 +132,7 @@ describe("starting", () => {
     expect(await first.ended).toMatchObject({ code: 143 });
   });
 
-  test("after it was disposed of is refused", async () => {
+  test("is refused after the engine was disposed of", async () => {
     const { host, start } = hostOf();
     await host.ready();
     await host.dispose();
@@ -141,7 +141,7 @@ describe("starting", () => {
   });
 });
 
-test("a process with the shell's tag and another host's key is not the shell's; one that dropped the key is", async () => {
+test("a process with another host's key is not the shell's even if it has its tag; a process without the key is", async () => {
   const { host, start } = hostOf();
   const shell = await start("(ulimit -m 4096; exec sleep 306) & sleep 307");
   const { tag, key } = shell;
@@ -161,7 +161,7 @@ test("a process with the shell's tag and another host's key is not the shell's; 
 });
 
 describe.each(["auto", "best-effort"] as const)("with containment %s", (containment) => {
-  test("what a shell has running is found, its shim and loggers excepted", async () => {
+  test("the running processes of a shell are found, without its shim and loggers", async () => {
     const { host, start } = hostOf({ containment });
     const [one, two] = await Promise.all([
       start("setsid sleep 300 & (sleep 301 &); cd /; sleep 302"),
@@ -179,14 +179,14 @@ describe.each(["auto", "best-effort"] as const)("with containment %s", (containm
     }
   });
 
-  test("what an ended shell left is found, and nothing where it left nothing", async () => {
+  test("the leftovers of an ended shell are found, and a clean shell has none", async () => {
     const { host, start } = hostOf({ containment });
     const [leaving, clean] = await Promise.all([
       start("setsid sleep 300 & disown"),
       start("true; /bin/true"),
     ]);
     await Promise.all([leaving.ended, clean.ended]);
-    // Until it has become `sleep` it goes by another name.
+    // The process has another name until it has called exec.
     await eventually(async () =>
       expect((await host.leftoversOf(leaving)).map(({ command }) => command)).toEqual(["sleep 300"]),
     );
@@ -194,7 +194,7 @@ describe.each(["auto", "best-effort"] as const)("with containment %s", (containm
     for (const process of await host.leftoversOf(leaving)) signalProcess(process, "SIGKILL");
   });
 
-  test("its end ends all that runs and all that waits", async () => {
+  test("disposing of the engine ends all shells and all waiting slots", async () => {
     const { host, start, idle } = hostOf({ containment });
     const shell = await start("echo up; sleep 300 & wait");
     await eventually(() => expect(idle()).toHaveLength(2));
@@ -209,7 +209,7 @@ test("a command that was just forked and has no tag yet is found", async () => {
   const { host, start } = hostOf();
   const shell = await start("sleep 300");
   const tag = shell.tag ?? 0n;
-  // The number of a shell that there is not.
+  // A tag number that no shell has.
   const young = { ...shell, tag: tag ^ (1n << (reachOf(tag).shift + 13n)) };
   const found = (await host.processesOf([young])).get(young) ?? [];
   expect(found.map(({ pid }) => pid)).toEqual([shell.commandPid]);
@@ -219,7 +219,7 @@ test("a command that was just forked and has no tag yet is found", async () => {
 });
 
 describe("signals", () => {
-  test("reach one process only if it is the one that was meant", async () => {
+  test("reach a process only if both its PID and its start time match", async () => {
     const { start } = hostOf();
     const shell = await start("sleep 300 & wait");
     const self = { pid: shell.commandPid, startTime: shell.commandStart };
@@ -231,10 +231,10 @@ describe("signals", () => {
     expect(signalGroup(shell, "SIGKILL")).toBe("gone");
   });
 
-  test("reach the group of a command, and no other", async () => {
+  test("reach only the process group of the command", async () => {
     const { host, start } = hostOf();
     const shell = await start("setsid sleep 300 & sleep 301");
-    // Until it has become `sleep` it may be in the group yet.
+    // The process may still be in the group until it has called exec.
     await eventually(async () => {
       const found = (await host.processesOf([shell])).get(shell) ?? [];
       expect(found.map(({ command }) => command)).toEqual(expect.arrayContaining(["sleep 300", "sleep 301"]));
@@ -242,7 +242,7 @@ describe("signals", () => {
     expect(signalGroup({ ...shell, commandStart: "1" }, "SIGKILL")).toBe("gone");
     expect(signalGroup(shell, "SIGTERM")).toBe("sent");
     await shell.ended;
-    // The end of bash does not wait for the end of its signalled child.
+    // bash exits without waiting for its signalled child.
     await eventually(async () => {
       const left = (await host.processesOf([shell])).get(shell) ?? [];
       expect(left.map(({ command }) => command)).toEqual(["sleep 300"]);

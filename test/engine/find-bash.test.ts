@@ -5,7 +5,7 @@ import { findBash } from "../../src/engine/find-bash.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();
-const USUAL = /^(\/usr\/local)?(\/usr)?\/bin\/bash$/;
+const STANDARD_BASH = /^(\/usr\/local)?(\/usr)?\/bin\/bash$/;
 
 function executable(path: string): string {
   writeFileSync(path, "#!/bin/sh\n");
@@ -44,7 +44,7 @@ describe("a chosen shell", () => {
 });
 
 describe("the bash of PATH", () => {
-  test("is the first that can be run, past directories, plain files and broken links", () => {
+  test("is the first executable file, after directories, plain files and broken links are skipped", () => {
     const dir = directory();
     for (const name of ["dir", "plain", "broken", "good", "later"]) mkdirSync(join(dir, name));
     mkdirSync(join(dir, "dir", "bash"));
@@ -61,20 +61,20 @@ describe("the bash of PATH", () => {
   test.each([
     ["missing", undefined],
     ["empty", ""],
-    ["made of empty parts", "::"],
+    ["made of empty entries", "::"],
     ["relative", ".:bin:./x"],
-    ["without one", "/nowhere:/etc/passwd"],
-  ])("is found in the usual directories if PATH is %s", (_, path) => {
-    expect(findBash(undefined, path)).toMatch(USUAL);
+    ["without bash", "/nowhere:/etc/passwd"],
+  ])("is found in the standard directories if PATH is %s", (_, path) => {
+    expect(findBash(undefined, path)).toMatch(STANDARD_BASH);
   });
 
-  test("is never found through a relative part of PATH", () => {
+  test("is never found through a relative entry of PATH", () => {
     const dir = directory();
     executable(join(dir, "bash"));
     const before = process.cwd();
     process.chdir(dir);
     try {
-      expect(findBash(undefined, ".:")).toMatch(USUAL);
+      expect(findBash(undefined, ".:")).toMatch(STANDARD_BASH);
     } finally {
       process.chdir(before);
     }

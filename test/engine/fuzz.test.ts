@@ -1,5 +1,5 @@
-// What goes between a host and its keeper, with anything in it: neither side falls over or hangs.
-// Nothing here asks a keeper to cover a path or to open a slot: those it removes and runs at its end.
+// Random messages between a host and its keeper: neither side crashes or hangs.
+// No message asks the keeper to cover a path or to open a slot: at its exit it removes covered paths and runs slots.
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const timeout = FUZZ_MAX_MS;
 
 const KINDS = ["hello", "fatal", "ready", "fifo", "logging", "no", "gone", "failed", "exit"];
 
-test("no line from a keeper makes its host throw, and none reads as an end that is not one", {
+test("no line from a keeper makes its host throw, and only a complete exit line counts as an exit", {
   timeout,
 }, () => {
   const word = fc.oneof(
@@ -38,7 +38,7 @@ test("no line from a keeper makes its host throw, and none reads as an end that 
   );
 });
 
-test("a keeper takes any values, in pieces of any size, and answers in order", { timeout }, async () => {
+test("a keeper reads any values, in pieces of any size, and answers in order", { timeout }, async () => {
   const { child, line } = await bareKeeper();
   const value = fc.oneof(
     fc.string({ unit: "binary", maxLength: 40 }),
@@ -53,7 +53,7 @@ test("a keeper takes any values, in pieces of any size, and answers in order", {
   });
   let number = 0;
   const samples = fc.sample(request, FUZZ_RUNS);
-  // In rounds: bash reads its requests a byte at a time, and is asked for an answer now and then.
+  // In rounds: bash reads its requests byte by byte, so request an answer after every 50 requests.
   for (let from = 0; from < samples.length; from += 50) {
     const round = samples.slice(from, from + 50);
     for (const { values, cut } of round) {
@@ -65,7 +65,7 @@ test("a keeper takes any values, in pieces of any size, and answers in order", {
       child.stdin.write(bytes.subarray(at));
     }
     const name = `n${number++}`;
-    // In a folder that is not there.
+    // In a missing directory, so that the keeper answers "no".
     child.stdin.write(encodeFields(["log", name, "missing/fifo", "/dev/null", "1"]));
     expect(parseAnswer((await line()) ?? "")).toEqual({ kind: "no", name });
   }
@@ -75,7 +75,7 @@ test("a keeper takes any values, in pieces of any size, and answers in order", {
 });
 
 test("a keeper that reads an invalid request reports it, cleans up and exits", { timeout }, async () => {
-  // An unknown first word: whatever follows is not read as a request.
+  // The first word is unknown, so the keeper does not read the rest as a request.
   const nonsense = fc.sample(
     fc.tuple(
       fc.string({ unit: "binary", maxLength: 60 }).map((text) => `?${text.replaceAll("\0", "")}`),
@@ -83,20 +83,20 @@ test("a keeper that reads an invalid request reports it, cleans up and exits", {
     ),
     Math.max(10, FUZZ_RUNS / 200),
   );
-  const hear = async ([text, ended]: (typeof nonsense)[number]) => {
+  const sendNonsense = async ([text, isComplete]: (typeof nonsense)[number]) => {
     const { dir, child, line } = await bareKeeper();
     const exited = once(child, "exit");
-    if (ended) child.stdin.write(encodeFields([text]));
-    // Without its end it is no request: the host has gone in the middle of a word.
+    if (isComplete) child.stdin.write(encodeFields([text]));
+    // Without its final NUL the word is not a request: the host has died while it was writing.
     else child.stdin.end(text);
     await exited;
-    const said = [];
-    for (let next = await line(); next !== undefined; next = await line()) said.push(next);
-    expect(said.at(-1)).toBe("gone");
-    expect(said[0]?.startsWith("error protocol ?") ?? false).toBe(ended);
+    const answers = [];
+    for (let next = await line(); next !== undefined; next = await line()) answers.push(next);
+    expect(answers.at(-1)).toBe("gone");
+    expect(answers[0]?.startsWith("error protocol ?") ?? false).toBe(isComplete);
     expect(existsSync(join(dir, "keeper"))).toBe(false);
   };
-  // Side by side, a few at a time: each keeper waits for its slots to end.
+  // Five at a time: each keeper waits for its slots to end.
   for (let next = 0; next < nonsense.length; next += 5)
-    await Promise.all(nonsense.slice(next, next + 5).map(hear));
+    await Promise.all(nonsense.slice(next, next + 5).map(sendNonsense));
 });

@@ -1,4 +1,4 @@
-// The bash programs seen from inside a command: it finds itself as in a plain `bash FILE`.
+// A command sees the same environment as in a plain `bash FILE`: nacre's bash programs leave no trace in it.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ async function output(
   return (await run(shells, command, options)).getAllOutput();
 }
 
-/** The same text in a bash that knows nothing of us. */
+/** The output of the same text in a bash without nacre. */
 function plain(text: string, env: Readonly<Record<string, string>> = environment.set): string {
   const file = join(directory(), "cmd");
   writeFileSync(file, text);
@@ -34,7 +34,7 @@ function plain(text: string, env: Readonly<Record<string, string>> = environment
   });
 }
 
-describe("a command finds the same as in a plain bash", () => {
+describe("a command sees the same as in a plain bash", () => {
   test.each([
     ["variables", "compgen -v | sort"],
     ["exported variables", "env | sort | grep -v '^_='"],
@@ -50,23 +50,23 @@ describe("a command finds the same as in a plain bash", () => {
     ["signals", "grep SigIgn /proc/$$/status; grep -E '^Sig(Ign|Blk)' /proc/self/status"],
     ["status, arguments and shell level", 'echo "$? $# [$*] $SHLVL $BASH_SUBSHELL $FUNCNAME $LINENO"'],
     [
-      "itself",
+      "its own name",
       'echo "$(basename "$0") $(basename "$BASH_SOURCE")"; [[ $0 == /* && $$ == "$BASHPID" ]] && echo yes',
     ],
-    ["what a child sees of the directory before", "cd /; cd /usr; env | grep OLDPWD"],
+    ["the previous directory in a child", "cd /; cd /usr; env | grep OLDPWD"],
     ["stdin", "readlink /proc/self/fd/0"],
     ["the internal field separator", 'printf %q "$IFS"'],
   ])("%s", async (_, text) => {
-    // The colon: what bash notes of the first command it runs is no trace.
+    // Start with a colon: bash sets variables at its first command, which would count as a difference.
     expect(await output(manager({ environment }), `:\n${text}`)).toBe(plain(`:\n${text}`));
   });
 });
 
 describe("a command", () => {
-  test("leads its process group, runs no signal trap in vain and starts with time 0", async () => {
+  test("leads its process group, runs its signal traps and starts with time 0", async () => {
     const shells = manager({ poolSize: 2 });
     await shells.warmUp();
-    // A slot that has waited for more than a second.
+    // Use a slot that has waited for more than a second.
     await eventually(() => {
       const ids = readdirSync(shells.root.shellsDir);
       const pids = ids.map((id) =>
@@ -87,7 +87,7 @@ describe("a command", () => {
     ).toMatch(/^0\n1\n2\n255\n\n3\n$/);
   });
 
-  test("is the leader of a group of its own, apart from its shim's", async () => {
+  test("leads its own process group, separate from its shim's", async () => {
     const shell = await manager().createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });
     await shell.waitFor({ pattern: /up/ }, 10_000);
     const { commandPid, shimPid } = shell.started;
@@ -95,7 +95,7 @@ describe("a command", () => {
     expect(readStat(shimPid)?.group).not.toBe(commandPid);
   });
 
-  test("shares its shim and loggers with no name that agents kill, and they hold only their own files", async () => {
+  test("has a shim and loggers whose names agents do not kill, and which hold only their own files", async () => {
     process.env["NACRE_TEST_SECRET_TOKEN"] = "of the host";
     const shells = manager({ environment });
     const shell = await shells

@@ -18,7 +18,7 @@ const limitOf = ({ kib }: HostKey) => String(kib * 1024n);
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe("a key", () => {
-  test("is lower than the one it is below, on every level", () => {
+  test("is not higher than the key of the host around it, on every level", () => {
     fc.assert(
       fc.property(random, random, random, (a, b, c) => {
         const first = within("unlimited", 0, a);
@@ -30,7 +30,7 @@ describe("a key", () => {
     );
   });
 
-  test("belongs to its host and to the hosts around it, and to no other", () => {
+  test("belongs only to its host and to the hosts around it", () => {
     fc.assert(
       fc.property(random, random, random, (a, b, c) => {
         const [outer, other] = [within("unlimited", 0, a), within("unlimited", 0, b)];
@@ -43,13 +43,13 @@ describe("a key", () => {
   });
 
   test.each(["unlimited", "4096", "0", "", "no", "4611686018427387903"])(
-    "is not what a limit of %j holds: such a process is found by its tag alone",
+    "is not contained in a limit of %j: such a process is found by its tag alone",
     (limit) => {
       expect(isForeign(limit, within("unlimited", 0, 0.5))).toBe(false);
     },
   );
 
-  test.each(["4096", "0", "", "no", "4611686018427387903"])("has no room below a limit of %j", (own) => {
+  test.each(["4096", "0", "", "no", "4611686018427387903"])("does not fit below a limit of %j", (own) => {
     expect(keyWithin(own, 0, 0.5)).toBeUndefined();
   });
 

@@ -39,17 +39,17 @@ test("an identity can name the key of its host as well", () => {
   expect(reading(LINE.replace(tag, "-:5"))).toBeUndefined();
 });
 
-test("an identity without a tag says so", () => {
+test("an identity without a tag is valid", () => {
   expect(reading(LINE.replace("4611686018427387903", "-"))).toMatchObject({ tag: "-" });
 });
 
-test("an identity cut short anywhere is invalid", () => {
+test("an identity that is truncated at any byte is invalid", () => {
   for (let length = 0; length < LINE.length; length++) expect(reading(LINE.slice(0, length))).toBeUndefined();
 });
 
 test.each([
-  ["with a pid that is no number", LINE.replace("12 ", "-1 ")],
-  ["with a field too many", LINE.replace("\n", " 5\n")],
+  ["with a PID that is not a number", LINE.replace("12 ", "-1 ")],
+  ["with an extra field", LINE.replace("\n", " 5\n")],
   ["with a second line", LINE + LINE],
   ["of random text", "random\n"],
 ])("an identity %s is invalid", (_, text) => {
@@ -60,7 +60,7 @@ test("a missing identity is invalid", () => {
   expect(readIdentity(join(directory(), "none"))).toBeUndefined();
 });
 
-test("what a shim writes is the shell as the process table knows it", async () => {
+test("the identity that a shim writes matches the process table", async () => {
   const shell = await manager().createShell({ command: "sleep 300", workingDir: tmpdir() });
   const { files, shimPid, commandPid } = shell.started;
   expect(readIdentity(files.identity)).toMatchObject({

@@ -6,7 +6,7 @@ const base = { PATH: "/bin", HOME: "/h" };
 const plan = (variables: Record<string, string>) => ({ workingDir: "/w", stdin: "" as const, variables });
 
 describe("the variables of a command", () => {
-  test("travel with the job where they are few and ordinary", () => {
+  test("are sent with the job if they are few and ordinary", () => {
     expect(jobOf(plan({ A: "1", PATH: "/own" }), base)).toEqual({
       job: { workingDir: "/w", bashEnv: "", stdin: "", variables: ["A=1", "PATH=/own"] },
       environment: undefined,
@@ -14,7 +14,7 @@ describe("the variables of a command", () => {
   });
 
   test.each(["UID", "IFS", "RANDOM", "BASH_COMPAT", "PWD", "OLDPWD", "LINENO", "EPOCHSECONDS", "__nacre_x"])(
-    "take a slot of their own where a running bash cannot take %s",
+    "need a separate slot if a running bash cannot set %s",
     (name) => {
       expect(jobOf(plan({ [name]: "v", A: "1" }), base)).toEqual({
         job: { workingDir: "/w", bashEnv: "", stdin: "", variables: [] },
@@ -23,17 +23,17 @@ describe("the variables of a command", () => {
     },
   );
 
-  test("take a slot of their own where they are too many for a job", () => {
+  test("need a separate slot if they are too large for a job", () => {
     expect(jobOf(plan({ BIG: "x".repeat(JOB_MAX_BYTES) }), base).environment).toHaveLength(3);
   });
 
-  test("count in bytes, with the directory", () => {
+  test("are measured in bytes, together with the directory", () => {
     const wide = "é".repeat(JOB_MAX_BYTES / 2 + 1);
     expect(jobOf(plan({ WIDE: wide }), base).environment).toBeDefined();
     expect(jobOf({ stdin: "", workingDir: `/${wide}`, variables: {} }, base).environment).toBeDefined();
   });
 
-  test("win over the base in a slot of their own", () => {
+  test("override the base environment in a separate slot", () => {
     expect(jobOf(plan({ PATH: "/own", UID: "1" }), base).environment).toEqual([
       "PATH=/own",
       "HOME=/h",
@@ -42,8 +42,8 @@ describe("the variables of a command", () => {
   });
 });
 
-describe("what would keep a starting bash from its job", () => {
-  test("is not in the environment of slots, and comes with the job", () => {
+describe("variables that would prevent a starting bash from reading its job", () => {
+  test("are not in the environment of slots, and are sent with the job", () => {
     const early = { ...base, BASH_ENV: "/rc", POSIXLY_CORRECT: "1" };
     expect(baseEnvironmentOf(early)).toEqual(["PATH=/bin", "HOME=/h"]);
     expect(jobOf(plan({}), early)).toEqual({
@@ -52,7 +52,7 @@ describe("what would keep a starting bash from its job", () => {
     });
   });
 
-  test("of the caller wins over the base", () => {
+  test("of the caller override the base environment", () => {
     expect(jobOf(plan({ BASH_ENV: "/own" }), { ...base, BASH_ENV: "/rc" }).job.bashEnv).toBe("/own");
     expect(jobOf(plan({ BASH_ENV: "" }), { ...base, BASH_ENV: "/rc" }).job.bashEnv).toBe("");
   });

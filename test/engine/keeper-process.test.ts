@@ -48,9 +48,9 @@ async function start(
   return { ...keeper, keeperDir, exited };
 }
 
-/** A program that says these lines in place of bash, and then waits for its stdin to end. */
-function speaker(...lines: string[]): string {
-  const path = join(directory(), "speaker");
+/** A program that replaces bash: it prints these lines and then waits for EOF on its stdin. */
+function lineServer(...lines: string[]): string {
+  const path = join(directory(), "lineServer");
   writeFileSync(
     path,
     `#!${BASH}\nprintf '%s\\n' ${lines.map((line) => `'${line}'`).join(" ")}\nread -r -d ''\n`,
@@ -60,7 +60,7 @@ function speaker(...lines: string[]): string {
 }
 
 describe("a keeper", () => {
-  test("greets with its version, itself, the boot, the namespace and its bash", async () => {
+  test("greets with its version, PID, start time, boot, namespace and bash version", async () => {
     const keeper = await start();
     const { hello } = keeper;
     expect(hello).toMatchObject({ version: 2, tagged: false, startTime: readStat(hello.pid)?.startTime });
@@ -70,7 +70,7 @@ describe("a keeper", () => {
     await keeper.end();
   });
 
-  test("has a session of its own, and is neither called bash nor holds anything of the host's", async () => {
+  test("has its own session, is not called bash, and inherits no variables or descriptors of the host", async () => {
     process.env["NACRE_TEST_SECRET"] = "of the host";
     const keeper = await start().finally(() => delete process.env["NACRE_TEST_SECRET"]);
     const { pid } = keeper.hello;
@@ -86,13 +86,13 @@ describe("a keeper", () => {
       readdirSync(`/proc/${pid}/fd`)
         .map(Number)
         .filter((fd) => fd !== 255);
-    // Bash keeps a copy of what it redirects for a moment. The last two are what its deputy waits at.
+    // bash keeps a copy of a redirected descriptor for a moment. The deputy waits on descriptors 3 and 4.
     await eventually(() => expect(fds().sort()).toEqual([0, 1, 2, 3, 4]));
     expect(readlinkSync(`/proc/${pid}/fd/4`)).toMatch(/^pipe:/);
     await keeper.end();
   });
 
-  test("leaves, and takes its directory along, when its stdin is closed", async () => {
+  test("removes its directory and exits when its stdin is closed", async () => {
     const keeper = await start();
     expect(existsSync(keeper.keeperDir)).toBe(true);
     await keeper.end();
@@ -101,17 +101,17 @@ describe("a keeper", () => {
     expect(readStat(keeper.hello.pid)).toBeUndefined();
   });
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE"] as const)("outlives %s", async (signal) => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE"] as const)("survives %s", async (signal) => {
     const answers: Answer[] = [];
     const keeper = await start({ onAnswer: (answer) => answers.push(answer) });
     process.kill(keeper.hello.pid, signal);
-    // What it answers after the signal proves that it is there.
+    // An answer after the signal proves that the keeper is alive.
     keeper.send(["nonsense"]);
     await eventually(() => expect(answers).toEqual([{ kind: "unknown", line: "error protocol nonsense" }]));
     await keeper.end();
   });
 
-  test("has its tag, and a second one with the same number is refused", async () => {
+  test("has its tag, and a second keeper with the same number is refused", async () => {
     const { keeper, space, tagged } = await startWithFreeNumber();
     expect(keeper.hello.tagged).toBe(true);
     expect(readFileSync(`/proc/${keeper.hello.pid}/limits`, "latin1")).toMatch(
@@ -127,7 +127,7 @@ describe("a keeper", () => {
     await again.end();
   });
 
-  test("with a key may have the number of another one, and its end leaves the other's shells alone", async () => {
+  test("with a key may have the number of another keeper, and its exit leaves that keeper's shells alone", async () => {
     const spaces = [0.1, 0.9].map((key) => TagSpace.within("unlimited", 0.5)?.withKey("unlimited", key));
     const [first, second] = await Promise.all(spaces.map(startWithSlot));
     expect(first?.tag).toBe(second?.tag);
@@ -143,7 +143,7 @@ describe("a keeper", () => {
   });
 });
 
-/** As a host without a key does: draws numbers until it finds one that no other host has. */
+/** Draws numbers until one is free, like a host without a key. */
 async function startWithFreeNumber() {
   for (;;) {
     const space = TagSpace.within("unlimited", Math.random());
@@ -175,19 +175,19 @@ async function startWithSlot(space: TagSpace | undefined) {
 
 describe("a keeper that does not start", () => {
   test.each([
-    ["says why", ["fatal cannot write to /x"], "The keeper did not start: cannot write to /x"],
+    ["reports the reason", ["fatal cannot write to /x"], "The keeper did not start: cannot write to /x"],
     ["of another version is refused", ["hello 1 1 1 none b 0 5.2"], "The keeper speaks version 1, not 2."],
   ])("%s", async (_, lines, message) => {
-    await expect(start({ bashPath: speaker(...lines) })).rejects.toThrow(message);
+    await expect(start({ bashPath: lineServer(...lines) })).rejects.toThrow(message);
   });
 
-  test("because it ended at once is reported", async () => {
+  test("because it exited at once is reported", async () => {
     await expect(start({ bashPath: "/bin/true" })).rejects.toThrow(
       expect.objectContaining({ code: "spawn_failed", message: expect.stringMatching(/^The keeper\b/) }),
     );
   });
 
-  test("because its directory cannot be made says so", async () => {
+  test("because its directory cannot be created is reported", async () => {
     const options = { bashPath: BASH, tag: "-", hostShift: 0, onAnswer: () => {}, onExit: () => {} };
     const keeperDir = "/etc/passwd/keeper";
     const started = startKeeperProcess({ ...options, keeperDir, scripts: new KeeperScripts(keeperDir) });
@@ -197,13 +197,13 @@ describe("a keeper that does not start", () => {
   test.each([
     ["is missing", () => "/nowhere/bash", "/nowhere/bash does not exist."],
     ["is not executable", () => "/etc/passwd", "/etc/passwd is not executable."],
-  ])("because its bash %s says so", async (_, path, message) => {
+  ])("because its bash %s is reported", async (_, path, message) => {
     await expect(start({ bashPath: path() })).rejects.toThrow(`No process could be started: ${message}`);
   });
 
-  test("is not misled by lines before its greeting", async () => {
+  test("is not assumed because of lines before its greeting", async () => {
     const answers: Answer[] = [];
-    const noise = speaker("garbage", "exit", "hello 2 77 1 none b 0 5.2", "ready 1 2 3 4 5 6");
+    const noise = lineServer("garbage", "exit", "hello 2 77 1 none b 0 5.2", "ready 1 2 3 4 5 6");
     const keeper = await start({ bashPath: noise, onAnswer: (answer) => answers.push(answer) });
     await eventually(() => expect(answers.map(({ kind }) => kind)).toEqual(["unknown", "unknown", "ready"]));
     await keeper.end();

@@ -15,7 +15,7 @@ const job: Job = { workingDir: "/", bashEnv: "", stdin: "", variables: [] };
 const recordOf = (slot: { readonly dir: string }) => readEndRecord(join(slot.dir, "record"));
 
 describe("a slot", () => {
-  test("waits for its job, runs it and tells its end once it is on disk", async () => {
+  test("waits for its job, runs it, and reports its exit after the record is on disk", async () => {
     const { open, end } = keeperFor();
     const slot = await open();
     expect(isAlive(slot.commandPid)).toBe(true);
@@ -35,7 +35,7 @@ describe("a slot", () => {
     expect(readFileSync(join(slot.dir, "err"), "utf8")).toBe("oops\n");
   });
 
-  test("takes another environment than the base one, and the next slot has the base one again", async () => {
+  test("uses another environment than the base, and the next slot has the base environment again", async () => {
     const { open, end } = keeperFor();
     const [own, base] = await Promise.all([open({ environment: ["PATH=/bin", "OTHER=1"] }), open()]);
     for (const slot of [own, base]) {
@@ -47,13 +47,13 @@ describe("a slot", () => {
     expect(readFileSync(join(base.dir, "out"), "utf8")).toBe("by the test none\n");
   });
 
-  test("whose directory is missing fails with the reason, and the next one is served", async () => {
+  test("whose directory is missing fails with the reason, and the next request succeeds", async () => {
     const { open } = keeperFor();
     await expect(open({ dir: "/nowhere/slot" })).rejects.toThrow("A shell could not be started");
     expect(isAlive((await open()).commandPid)).toBe(true);
   });
 
-  test("that has died takes no job", async () => {
+  test("that has died refuses a job", async () => {
     const { open, end } = keeperFor();
     const slot = await open();
     process.kill(slot.commandPid, "SIGKILL");
@@ -61,17 +61,17 @@ describe("a slot", () => {
     expect(sendJob(slot, job)).toBe(false);
   });
 
-  test("takes no job that does not fit into its pipe, rather than half of it", async () => {
+  test("refuses a job that does not fit into its pipe, instead of reading half of it", async () => {
     const { open } = keeperFor();
     const slot = await open();
-    // Otherwise it could read so fast that all of it fits.
+    // Stop bash first: a running bash could read fast enough for the whole job to fit.
     process.kill(slot.commandPid, "SIGSTOP");
     expect(sendJob(slot, { ...job, variables: [`BIG=${"x".repeat(100_000)}`] })).toBe(false);
   });
 });
 
 describe("a keeper that is killed", () => {
-  test("is replaced at once, and what it had started is known to the next", async () => {
+  test("is replaced at once, and the next keeper knows the shells of its predecessor", async () => {
     const { keeper, open, end } = keeperFor();
     const slot = await open();
     writeFileSync(join(slot.dir, "cmd"), "sleep 300\n");
@@ -85,13 +85,13 @@ describe("a keeper that is killed", () => {
       return pid;
     });
     expect(isAlive(second) && isAlive(slot.commandPid)).toBe(true);
-    // The one that did not fork it ends it, too, when the host is gone.
+    // A keeper also ends shells that its predecessor has forked.
     await keeper.stop();
     expect(await end(slot.generation)).toMatchObject({ code: 137 });
     expect(recordOf(slot).cause).toEqual({ kind: "host-ended", detail: "" });
   });
 
-  test("still gets the ends of its shells reported through the pipe they inherited", async () => {
+  test("does not stop its shells from reporting their exit through the pipe that they inherited", async () => {
     const { keeper, open, end } = keeperFor();
     const slot = await open();
     const gate = join(slot.dir, "gate");
@@ -103,25 +103,25 @@ describe("a keeper that is killed", () => {
     expect(await end(slot.generation)).toMatchObject({ code: 5 });
   });
 
-  test("with requests in flight leaves none without an answer", async () => {
+  test("with requests in flight leaves no request without an answer", async () => {
     const { keeper, open } = keeperFor();
     const { pid } = await keeper.start();
     process.kill(pid, "SIGSTOP");
-    const asked = [open(), open(), open()].map((request) =>
+    const requests = [open(), open(), open()].map((request) =>
       request.then(
         () => "served",
         (error: unknown) => (error instanceof Error ? error.message : "?"),
       ),
     );
-    // Their requests are in a pipe that no process reads any more.
+    // The requests are in a pipe that no process reads any more.
     process.kill(pid, "SIGKILL");
-    for (const answer of await Promise.all(asked)) expect(answer).toMatch(/^served$|^The keeper\b/);
+    for (const answer of await Promise.all(requests)) expect(answer).toMatch(/^served$|^The keeper\b/);
     expect(isAlive((await open()).commandPid)).toBe(true);
   });
 });
 
 describe("a keeper that is stopped", () => {
-  test("ends every shell, with the reason on disk, and removes what never got a job", async () => {
+  test("ends every shell, records the cause, and removes slots that never got a job", async () => {
     const { keeper, open, end } = keeperFor();
     const [busy, named, idle] = await Promise.all([open(), open(), open()]);
     for (const slot of [busy, named]) {
@@ -138,7 +138,7 @@ describe("a keeper that is stopped", () => {
     await eventually(() => expect(existsSync(idle.dir)).toBe(false));
   });
 
-  test("refuses what is asked of it afterwards, and can be stopped twice", async () => {
+  test("refuses later requests, and can be stopped twice", async () => {
     const { keeper, open } = keeperFor();
     await keeper.start();
     await Promise.all([keeper.stop(), keeper.stop()]);
@@ -148,7 +148,7 @@ describe("a keeper that is stopped", () => {
     await expect(open()).rejects.toThrow("This shell manager has been disposed of.");
   });
 
-  test("before it was ever started has nothing to end", async () => {
+  test("before its first start has nothing to end", async () => {
     const { keeper } = keeperFor();
     await keeper.stop();
     await expect(keeper.start()).rejects.toThrow("disposed of");
@@ -160,10 +160,10 @@ describe("a keeper that is stopped", () => {
       const { keeper, open } = keeperFor({ ownLimits });
       await keeper.start();
       const tag = String(keeper.tagSpace?.shellTag(1) ?? "-");
-      const asked = Promise.allSettled([open({ tag }), open({ tag })]);
+      const requests = Promise.allSettled([open({ tag }), open({ tag })]);
       await keeper.stop();
-      expect(await asked).toHaveLength(2);
-      // Where one came up all the same, it does not stay: the fixture looks.
+      expect(await requests).toHaveLength(2);
+      // The fixture checks that a slot that was opened nevertheless does not stay.
     },
   );
 });

@@ -25,7 +25,7 @@ test("a shell is held by the host that started it", () => {
   expect(readLease(shellDir(), META)).toEqual({ number: 0, holder: STARTER, over: false });
 });
 
-test("a takeover makes another one the holder, and each later one the next", () => {
+test("a takeover makes another host the holder, and increments the number of the lease", () => {
   const files = shellDir();
   for (let number = 1; number <= 12; number++) {
     const me = { pid: 1_000 + number, startTime: String(number) };
@@ -34,7 +34,7 @@ test("a takeover makes another one the holder, and each later one the next", () 
   }
 });
 
-test("a takeover from a holder that has been followed by another fails and changes nothing", () => {
+test("a takeover from an outdated holder fails and changes nothing", () => {
   const files = shellDir();
   const seen = readLease(files, META);
   expect(takeOver(files, seen, SUCCESSOR, false)).toBe(true);
@@ -42,13 +42,13 @@ test("a takeover from a holder that has been followed by another fails and chang
   expect(readLease(files, META).holder).toEqual(SUCCESSOR);
 });
 
-test("a takeover after the end says so", () => {
+test("a takeover of an ended shell marks the lease as over", () => {
   const files = shellDir();
   takeOver(files, readLease(files, META), SUCCESSOR, true);
   expect(readLease(files, META)).toEqual({ number: 1, holder: SUCCESSOR, over: true });
 });
 
-test("a takeover that cannot be written down fails", () => {
+test("a takeover that cannot be written fails", () => {
   const files = shellDir();
   const seen = readLease(files, META);
   rmSync(files.dir, { recursive: true });
@@ -56,14 +56,14 @@ test("a takeover that cannot be written down fails", () => {
   expect(() => readLease(files, META)).toThrow();
 });
 
-test("a shell that its holder gives up has no holder, and can be taken over", () => {
+test("a shell that its holder has given up has no holder, and can be taken over", () => {
   const files = shellDir();
   giveUp(files, META, STARTER);
   expect(readLease(files, META)).toEqual({ number: 1, holder: undefined, over: false });
   expect(takeOver(files, readLease(files, META), SUCCESSOR, false)).toBe(true);
 });
 
-test("a process cannot give up a shell that another one holds", () => {
+test("a process cannot give up a shell that another process holds", () => {
   const files = shellDir();
   giveUp(files, META, SUCCESSOR);
   giveUp(files, META, { ...STARTER, startTime: "another process with that pid" });
@@ -73,7 +73,7 @@ test("a process cannot give up a shell that another one holds", () => {
 });
 
 test.each(["garbage", "12", "12 ", "a b", "12 34 later"])(
-  "a takeover whose text is %j holds nothing",
+  "a takeover whose text is %j has no holder",
   (text) => {
     const files = shellDir();
     symlinkSync(text, join(files.dir, "owner.1"));
@@ -81,14 +81,14 @@ test.each(["garbage", "12", "12 ", "a b", "12 34 later"])(
   },
 );
 
-test("files beside the takeovers are not taken for one", () => {
+test("other files in the directory do not count as takeovers", () => {
   const files = shellDir();
   for (const name of ["owner.", "owner.1x", "xowner.2", "owner", "out"])
     writeFileSync(join(files.dir, name), "");
   expect(readLease(files, META).number).toBe(0);
 });
 
-test("of many processes that take over at once exactly one wins", async () => {
+test("exactly one of several processes that take over at once wins", async () => {
   const files = shellDir();
   const run = promisify(execFile);
   const start = Date.now() + 1_500;

@@ -22,7 +22,7 @@ const sample: ShellMeta = {
 };
 
 describe("meta", () => {
-  test("comes back as it was written", () => {
+  test("is read back unchanged", () => {
     const path = join(directory(), "meta");
     fc.assert(
       fc.property(
@@ -51,7 +51,7 @@ describe("meta", () => {
     expect(statSync(join(dir, "meta")).mode & 0o777).toBe(0o600);
   });
 
-  test("is replaced atomically: a reader that has the old file open reads it to its end", () => {
+  test("is replaced atomically: a reader with the old file open reads all of it", () => {
     const path = join(directory(), "meta");
     writeMeta(path, sample);
     const old = readFileSync(path, "utf8");

@@ -7,20 +7,20 @@ import { monotonicMs } from "../../src/support/clock.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("a process that started since is among them, an older one is not", async () => {
+test("the PIDs since a mark include a newer process and not an older one", async () => {
   const mark = markPids();
   const child = spawn("sleep", ["300"], { stdio: "ignore" });
   await once(child, "spawn");
   expect(isNoneSince(mark)).toBe(false);
   const pids = pidsSince(mark);
-  // Unless pids have just begun anew.
+  // PIDs may have wrapped around: then older processes are included.
   if (lastPid() > mark.last) expect(pids).not.toContain(process.pid);
   expect(pids).toContain(child.pid);
   child.kill("SIGKILL");
 });
 
-test("after so long that the kernel may have reassigned every PID, all processes are", () => {
-  // This process has a smaller pid than the one given out last: as one that was started after they had begun anew.
+test("the PIDs include all processes once the kernel may have reassigned every PID", () => {
+  // This process has a smaller PID than the last one, like a process that was started after a wraparound.
   const last = lastPid() - 1;
   expect(process.pid).not.toBe(last);
   const longAgo = monotonicMs() - HOUR_MS * Math.ceil(pidMax() / 32_768);

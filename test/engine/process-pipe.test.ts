@@ -4,8 +4,8 @@ import { openPipe } from "../../src/engine/process-pipe.ts";
 import { childrenOf, readStat } from "../../src/engine/process-table.ts";
 import { eventually } from "../fixtures/shells.ts";
 
-test("the pipe of a process that has ended is gone, also where its parent has not reaped it", async () => {
-  // What bash becomes never waits for the child that bash has started.
+test("the pipe of an ended process is gone, even if its parent has not reaped it", async () => {
+  // bash replaces itself with a program that never waits for bash's child.
   const parent = spawn("bash", ["-c", "sleep 301 & exec sleep 300"]);
   onTestFinished(() => {
     parent.kill("SIGKILL");

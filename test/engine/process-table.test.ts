@@ -37,7 +37,7 @@ async function withChild<T>(
   }
 }
 
-test("this process is known with its parent, group and start", () => {
+test("this process is found with its parent and its start time", () => {
   const stat = readStat(process.pid);
   expect(stat).toMatchObject({ parent: process.ppid });
   expect(stat?.startTime).toMatch(/^\d+$/);
@@ -64,7 +64,7 @@ test("every query about an unused PID reports that there is no process", () => {
 });
 
 test("a zombie has ended", async () => {
-  // Its parent has become a program that never asks how it ended.
+  // The parent has become a program that never reaps its child.
   await withChild("sleep 300 & echo $!; exec sleep 301", async (pid) => {
     const [child = ""] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
     await eventually(() => expect(commandLine(pid)).toBe("sleep 301"));
@@ -77,19 +77,25 @@ test("a zombie has ended", async () => {
   });
 });
 
-// So many that the kernel has not ended all of them when they are checked.
-test.each(["SIGKILL", "SIGTERM"])("a process that got a fatal %s is ending from then on", async (signal) => {
-  await withChild("for i in {1..40}; do sleep 300 & done; echo up; read -r", async (pid) => {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
-    // Until it has become its program, a child of bash may not take the signal.
-    await eventually(() => expect(children.map(commandLine)).toEqual(Array(40).fill("sleep 300")));
-    expect(children.filter(isEnding)).toEqual([]);
-    for (const child of children) process.kill(child, signal);
-    expect(children.filter((child) => !isEnding(child))).toEqual([]);
-  });
-});
+// Use many children, so that the kernel has not ended all of them when the test checks them.
+test.each(["SIGKILL", "SIGTERM"])(
+  "a process is ending as soon as it has received a fatal %s",
+  async (signal) => {
+    await withChild("for i in {1..40}; do sleep 300 & done; echo up; read -r", async (pid) => {
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+        .trim()
+        .split(" ")
+        .map(Number);
+      // A child of bash may ignore the signal until it has called exec.
+      await eventually(() => expect(children.map(commandLine)).toEqual(Array(40).fill("sleep 300")));
+      expect(children.filter(isEnding)).toEqual([]);
+      for (const child of children) process.kill(child, signal);
+      expect(children.filter((child) => !isEnding(child))).toEqual([]);
+    });
+  },
+);
 
-test("a process whose first thread has ended has not", async () => {
+test("a process whose first thread has ended is still running", async () => {
   const program = `if True:
     import ctypes, os, threading, time
     threading.Thread(target=time.sleep, args=(300,)).start()
@@ -110,7 +116,7 @@ test("a command line reads as a person would write it", async () => {
   });
 });
 
-test("an environment is what a process was started with, whole values only", async () => {
+test("the environment of a process is the one that it was started with, in whole values", async () => {
   await withChild(
     "echo up; read -r",
     (pid) => {
@@ -121,14 +127,14 @@ test("an environment is what a process was started with, whole values only", asy
   );
 });
 
-test("the limit on file locks is the hard one", async () => {
+test("the limit on file locks is the hard limit", async () => {
   await withChild("ulimit -Sx 7; ulimit -Hx 4000; echo up; read -r", (pid) =>
     expect(lockLimit(pid)).toBe("4000"),
   );
   expect(lockLimit("self")).toMatch(/^(unlimited|\d+)$/);
 });
 
-test("the last pid given out moves when a process is forked", async () => {
+test("the last assigned PID changes when a process is forked", async () => {
   const before = lastPid();
   const pid = await withChild("echo up", (child) => child);
   expect(before).toBeGreaterThan(0);
@@ -136,16 +142,16 @@ test("the last pid given out moves when a process is forked", async () => {
   expect(pid).toBeGreaterThan(0);
 });
 
-test("a look at many processes sees each once, and lets others run in between", async () => {
+test("a scan of many processes visits each once, and lets other tasks run in between", async () => {
   const pids = Array.from({ length: 1_000 }, (_, i) => i);
   const seen: number[] = [];
-  let others = 0;
+  let otherTasks = 0;
   const ticking = setImmediate(function tick() {
-    others++;
+    otherTasks++;
     if (seen.length < pids.length) setImmediate(tick);
   });
   await forEachPid(pids, (pid) => void seen.push(pid));
   clearImmediate(ticking);
   expect(seen).toEqual(pids);
-  expect(others).toBeGreaterThan(2);
+  expect(otherTasks).toBeGreaterThan(2);
 });

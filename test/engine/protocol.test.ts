@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { encodeFields, parseAnswer } from "../../src/engine/protocol.ts";
 import { BASH } from "../fixtures/keepers.ts";
 
-test("every answer is read into its parts", () => {
+test("every answer is parsed into its fields", () => {
   expect(parseAnswer("hello 1 12 345 tag 6b8b-boot 4026531836 5.2.15(1)-release")).toEqual({
     kind: "hello",
     version: 1,
@@ -57,7 +57,7 @@ test.each([
   expect(parseAnswer(line)).toEqual({ kind: "unknown", line });
 });
 
-test("no line makes the parser throw, and none reads as an exit without a whole record", () => {
+test("no line makes the parser throw, and only a line with a complete record is parsed as an exit", () => {
   const words = fc.array(
     fc.constantFrom("hello", "ready", "exit", "failed", "0", "7", "-", "c", "1.0", "x", ""),
   );
@@ -76,7 +76,7 @@ test("no line makes the parser throw, and none reads as an exit without a whole 
   );
 });
 
-test("bash reads the fields as they were sent, whatever they hold but NUL", () => {
+test("bash reads fields with any characters except NUL unchanged", () => {
   const fields = [
     "plain",
     "",

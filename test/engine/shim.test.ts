@@ -1,4 +1,4 @@
-// What the shim hands a command besides its text: the environment, byte for byte.
+// The shim passes the environment to a command byte for byte.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const { manager, directory, run } = useShells();
 const PRINT = (name: string) => `printf %s "$${name}" | od -An -v -tx1 | tr -d ' \\n'; echo`;
 const hex = (text: string) => Buffer.from(text).toString("hex");
 
-/** Names that our scripts or bash use. A command that sets them must not notice. */
+/** Variable names that nacre's scripts or bash use. A caller can set them like any other variable. */
 const AWKWARD = {
   hook: "h",
   shell_path: "/nowhere",
@@ -52,19 +52,19 @@ describe("a variable", () => {
     ["'\"\\$(id)`id`!*?", "quotes"],
     ["-n", "a dash"],
     ["\x01\x7f\t\r", "control characters"],
-  ])("of %j comes through (%s), with the job and with the slot", async (value) => {
+  ])("of %j arrives unchanged (%s), with the job and with the slot", async (value) => {
     const shells = manager({ environment: { set: { BASE: value } } });
     const text = `${PRINT("BASE")}; ${PRINT("OWN")}; ${PRINT("SLOW")}`;
     const [quick, slow] = await Promise.all([
       run(shells, text, { env: { OWN: value } }),
-      // A name that a running bash cannot take makes it a slot of its own.
+      // A name that a running bash cannot set requires a separate slot.
       run(shells, text, { env: { OWN: value, SLOW: value, RANDOM: "7" } }),
     ]);
     expect(quick.getAllOutput()).toBe(`${hex(value)}\n${hex(value)}\n\n`);
     expect(slow.getAllOutput()).toBe(`${hex(value)}\n`.repeat(3));
   });
 
-  test("whose name we use ourselves changes nothing but itself, with the job and as the base", async () => {
+  test("whose name nacre uses itself has no side effects, with the job and in the base environment", async () => {
     const text = Object.keys(AWKWARD)
       .map((name) => `printf '%s=%s\\n' ${name} "$(printenv ${name})"`)
       .join("; ");
@@ -75,7 +75,7 @@ describe("a variable", () => {
     expect(asBase.getAllOutput()).toBe(expected.join(""));
   });
 
-  test("that bash keeps for itself is as in a plain bash", async () => {
+  test("that bash manages has the same value as in a plain bash", async () => {
     const env = {
       IFS: "x",
       RANDOM: "7",
@@ -93,7 +93,7 @@ describe("a variable", () => {
     expect((await run(manager(), text, { env })).getAllOutput()).toBe(plain);
   });
 
-  test("TMOUT as the base does not end slots that wait for longer", async () => {
+  test("TMOUT in the base environment does not end slots that wait longer", async () => {
     const shells = manager({ environment: { set: { TMOUT: "1" } }, poolSize: 1 });
     await shells.warmUp();
     // The time passes in a command, while the next slot waits.
@@ -122,7 +122,7 @@ describe("BASH_ENV", () => {
     expect(shell.getAllOutput()).toBe("none\n0\n");
   });
 
-  test("works with a PATH that leads nowhere", async () => {
+  test("works with a PATH without programs", async () => {
     const file = join(directory(), "rc");
     writeFileSync(file, "X=read\n");
     const env = { BASH_ENV: file, PATH: "/nowhere", RANDOM: "1" };
@@ -146,7 +146,7 @@ test("POSIXLY_CORRECT makes a command's bash a POSIX one, and it still gets its 
   expect(shell.getAllOutput()).toBe(`posix\n${tmpdir()}\n`);
 });
 
-test("a locale that does not exist is complained about no more than in a plain bash", async () => {
+test("a missing locale causes no more warnings than in a plain bash", async () => {
   const shell = await run(manager(), "echo ok", { env: { LC_ALL: "xx_YY.UTF-8" } });
   expect(shell.getAllOutput()).not.toContain("hook.sh");
   expect(shell.getAllOutput()).toMatch(/^ok\n/);
@@ -156,13 +156,13 @@ describe("a large environment", () => {
   test.each([
     ["just below", JOB_MAX_BYTES - 200],
     ["just above", JOB_MAX_BYTES + 200],
-    ["near the most one variable may have", ENVIRONMENT_STRING_MAX_BYTES - 100],
-  ])("%s what a job carries comes through", async (_, size) => {
+    ["of one variable near its maximum, above", ENVIRONMENT_STRING_MAX_BYTES - 100],
+  ])("%s the size limit of a job arrives unchanged", async (_, size) => {
     const shell = await run(manager(), `echo "\${#BIG} $PWD"`, { env: { BIG: "x".repeat(size) } });
     expect(shell.getAllOutput()).toBe(`${size} ${tmpdir()}\n`);
   });
 
-  test("of nearly 2 MiB comes through whole", async () => {
+  test("of nearly 2 MiB arrives unchanged", async () => {
     const names = Array.from({ length: 15 }, (_, i) => `BIG_${i}`);
     const env = Object.fromEntries(names.map((name) => [name, "y".repeat(120_000)]));
     const shell = await run(manager(), "env | grep ^BIG_ | wc -c", { env });
@@ -171,7 +171,7 @@ describe("a large environment", () => {
 });
 
 describe("streams", () => {
-  test("apart have a logger each, merged have one and keep the true order", async () => {
+  test("that are split have a logger each; merged streams have one logger and keep the order of the output", async () => {
     const shells = manager();
     const order = await run(shells, "for i in 1 2 3; do echo out$i; echo err$i >&2; done; exit 4", {
       streams: "merged",
@@ -188,13 +188,13 @@ describe("streams", () => {
     await loggerPids(merged.started.shimPid, 1);
   });
 
-  test("are not cut by reopening /dev/stdout and /dev/stderr", async () => {
+  test("are not truncated by reopening /dev/stdout and /dev/stderr", async () => {
     const text = "echo a; echo b > /dev/stderr; echo c > /dev/stdout; echo d >&2";
     expect((await run(manager(), text)).getAllOutput()).toBe("a\nc\n[stderr]\nb\nd\n");
   });
 });
 
-test("a working directory that is removed between the check and the start is reported as such", async () => {
+test("a working directory that is removed between the check and the start is reported as missing", async () => {
   const shells = manager({ poolSize: 0 });
   await shells.warmUp();
   const workingDir = join(directory(), "gone");

@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 function poolOf(size: number) {
-  // The host hears of an end and tells its pool; so does this.
+  // Like the host, report every exit to the pool.
   const ended: string[] = [];
   const { keeper, dir, end } = keeperFor({
     ownLimits: tagLimits("self"),
@@ -42,7 +42,7 @@ async function filled(pool: SlotPool, size: number): Promise<void> {
 }
 
 describe("a pool", () => {
-  test("keeps the configured number of slots ready, and hands out the one that has waited longest", async () => {
+  test("keeps the configured number of slots ready, and hands out the oldest slot", async () => {
     const { pool, root } = poolOf(2);
     await filled(pool, 2);
     const [oldest] = pool.idleDirs();
@@ -54,7 +54,7 @@ describe("a pool", () => {
     expect(pool.idleDirs()).not.toContain(oldest);
   });
 
-  test("opens a slot of another kind when it is asked for one", async () => {
+  test("opens a slot of another kind on request", async () => {
     const { pool } = poolOf(1);
     await filled(pool, 1);
     const merged = await pool.take({ ...usualKind, streams: "merged" });
@@ -65,7 +65,7 @@ describe("a pool", () => {
     for (const { shimPid } of [capped, own]) await loggerPids(shimPid, 2);
   });
 
-  test("does not keep a slot that was dead before the pool had heard of it", async () => {
+  test("does not keep a slot that died before the pool knew it", async () => {
     const { pool, keeper, ended } = poolOf(1);
     const openSlot = keeper.openSlot.bind(keeper);
     keeper.openSlot = async (request) => {
@@ -95,7 +95,7 @@ describe("a pool", () => {
     expect(pool.idleDirs()).not.toContain(dir);
   });
 
-  test("gives every slot a number, a job pipe and a directory of its own", async () => {
+  test("gives every slot its own number, job pipe and directory", async () => {
     const { pool } = poolOf(0);
     const slots = await Promise.all(Array.from({ length: 40 }, () => pool.take(usualKind)));
     const distinct = (of: (slot: Slot) => unknown) => new Set(slots.map(of)).size;
@@ -105,21 +105,21 @@ describe("a pool", () => {
     expect(slots.every(({ commandPid }) => isAlive(commandPid))).toBe(true);
   });
 
-  test("makes a request again that went down with its keeper", async () => {
+  test("repeats a request that was lost with its keeper", async () => {
     const { pool, keeper } = poolOf(0);
     const { pid } = await keeper.start();
     process.kill(pid, "SIGSTOP");
-    const asked = [pool.take(usualKind), pool.take(usualKind)];
+    const requests = [pool.take(usualKind), pool.take(usualKind)];
     process.kill(pid, "SIGKILL");
-    for (const slot of await Promise.all(asked)) expect(isAlive(slot.commandPid)).toBe(true);
+    for (const slot of await Promise.all(requests)) expect(isAlive(slot.commandPid)).toBe(true);
   });
 
-  test("that is closed fills up no more", async () => {
+  test("that is closed opens no more slots", async () => {
     const { pool, root } = poolOf(2);
     pool.close();
     pool.refillIn(0);
     await pool.take(usualKind);
-    // Its own timer would have come first.
+    // The pool's own timer would have fired before this take returns.
     await pool.take(usualKind);
     expect(pool.idleDirs()).toEqual([]);
     expect(root.list()).toHaveLength(2);

@@ -1,4 +1,4 @@
-// Empty directories are used again instead of removed, and none of another program's files is lost or handed out.
+// Empty directories are reused instead of removed. Files of another program are neither lost nor handed out.
 import {
   chmodSync,
   existsSync,
@@ -19,7 +19,7 @@ let base = "";
 const spareDir = () => join(base, "spare");
 const inode = (path: string) => statSync(path).ino;
 
-function made(name: string): string {
+function makeDir(name: string): string {
   const path = join(base, name);
   mkdirSync(path, { mode: 0o700 });
   return path;
@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 test("a kept directory is the next one taken, even by a later process", () => {
-  const old = made("old");
+  const old = makeDir("old");
   const kept = inode(old);
   expect(new SpareDirs(spareDir()).keep(old)).toBe(true);
   expect(existsSync(old)).toBe(false);
@@ -42,9 +42,9 @@ test("a kept directory is the next one taken, even by a later process", () => {
 });
 
 test("a directory with files, or with another mode, is not kept", () => {
-  const full = made("full");
+  const full = makeDir("full");
   writeFileSync(join(full, "file"), "");
-  const open = made("open");
+  const open = makeDir("open");
   chmodSync(open, 0o755);
   const spare = new SpareDirs(spareDir());
   expect([full, open, join(base, "missing")].map((path) => spare.keep(path))).toEqual([false, false, false]);
@@ -53,7 +53,7 @@ test("a directory with files, or with another mode, is not kept", () => {
 
 test("a spare directory that got a file is not handed out", () => {
   const spare = new SpareDirs(spareDir());
-  spare.keep(made("old"));
+  spare.keep(makeDir("old"));
   writeFileSync(join(spareDir(), "0", "late"), "");
   expect(spare.take(join(base, "new"))).toBe(false);
   expect(existsSync(join(base, "new"))).toBe(false);
@@ -61,14 +61,14 @@ test("a spare directory that got a file is not handed out", () => {
 
 test("two processes never take the same directory", () => {
   const [one, other] = [new SpareDirs(spareDir()), new SpareDirs(spareDir())];
-  one.keep(made("old"));
+  one.keep(makeDir("old"));
   expect([one.take(join(base, "a")), other.take(join(base, "b"))]).toEqual([true, false]);
 });
 
 test("an existing directory with files is not replaced", () => {
   const spare = new SpareDirs(spareDir());
-  spare.keep(made("old"));
-  writeFileSync(join(made("target"), "file"), "");
+  spare.keep(makeDir("old"));
+  writeFileSync(join(makeDir("target"), "file"), "");
   expect(spare.take(join(base, "target"))).toBe(false);
   expect(readdirSync(join(base, "target"))).toEqual(["file"]);
 });
@@ -76,7 +76,8 @@ test("an existing directory with files is not replaced", () => {
 test("the number of spare directories is bounded across processes", () => {
   for (let round = 0; round < 2; round++) {
     const spare = new SpareDirs(spareDir());
-    for (let index = 0; index <= SPARE_DIRECTORIES_MAX_COUNT; index++) spare.keep(made(`d${round}-${index}`));
+    for (let index = 0; index <= SPARE_DIRECTORIES_MAX_COUNT; index++)
+      spare.keep(makeDir(`d${round}-${index}`));
   }
   expect(readdirSync(spareDir())).toHaveLength(SPARE_DIRECTORIES_MAX_COUNT);
 });

@@ -1,4 +1,4 @@
-// Whatever stands in the files of a spool, reading them neither throws nor calls an unknown ending a success.
+// Spool files can contain anything: reading them neither throws nor reports an unknown outcome as a success.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { metaOf } from "../fixtures/metas.ts";
 let dir = "";
 let file = "";
 beforeAll(() => {
-  // Hundreds of thousands of small files: in memory where there is such a place.
+  // The tests write hundreds of thousands of small files: use a file system in memory if there is one.
   dir = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "nacre-fuzz-"));
   file = join(dir, "file");
 });
@@ -39,17 +39,17 @@ const framed = (line: string) => `${line.padEnd(126)}.\n`;
 const FRAMED_EXIT = /^X (\d{1,3}) (?:-|[cflu]+) \d+ \d+ \d+\.\d\d *\.\n/;
 const NO_CAUSE = framed("-");
 
-/** Cut, doubled or with a byte changed; tells what it has made. */
+/** Damage to a file: it is cut, or one byte is changed or inserted. */
 const damage = fc.oneof(
   fc.record({ how: fc.constant("cut" as const), at: fc.nat() }),
   fc.record({ how: fc.constant("change" as const), at: fc.nat(), byte: fc.nat(255) }),
   fc.record({ how: fc.constant("insert" as const), at: fc.nat(), byte: fc.nat(255) }),
 );
 
-function damaged(bytes: Buffer, harm: { how: string; at: number; byte?: number }): Buffer {
-  const at = harm.at % bytes.length;
-  const middle = harm.how === "cut" ? [] : [harm.byte ?? 0];
-  const rest = harm.how === "cut" ? [] : bytes.subarray(harm.how === "change" ? at + 1 : at);
+function damaged(bytes: Buffer, change: { how: string; at: number; byte?: number }): Buffer {
+  const at = change.at % bytes.length;
+  const middle = change.how === "cut" ? [] : [change.byte ?? 0];
+  const rest = change.how === "cut" ? [] : bytes.subarray(change.how === "change" ? at + 1 : at);
   return Buffer.from([...bytes.subarray(0, at), ...middle, ...rest]);
 }
 
@@ -64,18 +64,18 @@ test("an exit record of any bytes is pending, corrupt or a whole record", { time
   );
 });
 
-test("a damaged exit record never reads as anything but what stands in it", { timeout }, () => {
+test("a damaged exit record is corrupt, or is read exactly as it is written", { timeout }, () => {
   fc.assert(
-    fc.property(exitLine, damage, ({ code, text }, harm) => {
+    fc.property(exitLine, damage, ({ code, text }, change) => {
       const whole = Buffer.from(framed(text) + NO_CAUSE, "latin1");
       writeFileSync(file, whole);
       const before = readEndRecord(file).exit;
       if (typeof before === "string" || before.code !== code) return false;
-      const bytes = damaged(whole, harm);
+      const bytes = damaged(whole, change);
       writeFileSync(file, bytes);
       const { exit } = readEndRecord(file);
       if (typeof exit === "string") return exit === "corrupt";
-      // What is still read as an end is exactly the text of one, in its frame.
+      // A record that is not corrupt must match the complete text of an exit record.
       const [, read] = FRAMED_EXIT.exec(bytes.toString("latin1")) ?? [];
       return Number(read) === exit.code && exit.code <= 255;
     }),
@@ -83,7 +83,9 @@ test("a damaged exit record never reads as anything but what stands in it", { ti
   );
 });
 
-test("the first cause is read back, whatever its words and those of a second one", { timeout }, () => {
+test("the first cause is read readBack, whatever the text of the first and of a second cause", {
+  timeout,
+}, () => {
   const detail = fc.string({ unit: "binary", maxLength: 60 });
   const record = join(dir, "record");
   fc.assert(
@@ -144,9 +146,9 @@ test("a meta that is cut short is not read", { timeout }, () => {
     fc.property(text, text, fc.nat(), (workingDir, scope, at) => {
       const meta = { ...META, workingDir: `/${workingDir}`, scope };
       writeMeta(file, meta);
-      // As JSON can hold it: a lone surrogate is written escaped, and comes back as it was.
-      const back = readMeta(file);
-      if (back?.workingDir !== meta.workingDir || back.scope !== scope) return false;
+      // JSON escapes a lone surrogate, so reading it returns the same text.
+      const readBack = readMeta(file);
+      if (readBack?.workingDir !== meta.workingDir || readBack.scope !== scope) return false;
       const whole = Buffer.from(JSON.stringify(meta));
       writeFileSync(file, whole.subarray(0, at % whole.length));
       return readMeta(file) === undefined;

@@ -1,4 +1,4 @@
-// Which processes of a sandboxed shell only keep the sandbox. Beside the state root of another running nacre, bash stays
+// Some processes of a sandboxed shell only keep the sandbox. If another nacre with its own state root is running, bash stays
 // and runs bwrap as its child (sandbox/start-script.ts), so the first process inside is its grandchild.
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -13,7 +13,7 @@ const manager = world.manager({ sandbox: "workspace-write" });
 /** One process, which waits for input. */
 const WAITS = "rm -f pipe; mkfifo pipe; echo ready; read -r <>pipe";
 
-const ITS_BASH = expect.stringMatching(/^\S*bash \S+\/cmd$/);
+const BASH_OF_COMMAND = expect.stringMatching(/^\S*bash \S+\/cmd$/);
 
 /** Starts the command and waits until it prints "ready". `beside`: another nacre runs on this machine. */
 async function running(beside: boolean): Promise<ShellProcess> {
@@ -33,11 +33,14 @@ async function processesOf({ started }: ShellProcess) {
 }
 
 describeSandboxed("the processes that keep the sandbox", () => {
-  test.each([false, true])("are not those of the command (beside another nacre: %s)", async (beside) => {
-    const shell = await running(beside);
-    const others = (await processesOf(shell)).filter(({ pid }) => !keepsSandbox(pid, shell.started));
-    expect(others.map(({ command }) => command)).toEqual([ITS_BASH]);
-  });
+  test.each([false, true])(
+    "do not count as processes of the command (beside another nacre: %s)",
+    async (beside) => {
+      const shell = await running(beside);
+      const others = (await processesOf(shell)).filter(({ pid }) => !keepsSandbox(pid, shell.started));
+      expect(others.map(({ command }) => command)).toEqual([BASH_OF_COMMAND]);
+    },
+  );
 
   test("are bwrap, its first process and the bash that runs bwrap, beside another nacre", async () => {
     const shell = await running(true);
@@ -48,13 +51,13 @@ describeSandboxed("the processes that keep the sandbox", () => {
   test("get no TERM, and a kill does not list them, beside another nacre", async () => {
     const shell = await running(true);
     const { signalled, survivors } = await shell.kill({ graceMs: 20_000 });
-    expect(signalled.map(({ command }) => command)).toEqual([ITS_BASH]);
+    expect(signalled.map(({ command }) => command)).toEqual([BASH_OF_COMMAND]);
     expect(survivors).toEqual([]);
   });
 
   test("are not stopped by an interrupt, beside another nacre", async () => {
     const shell = await running(true);
     const { stopped } = await stopTogether(manager.engine, shell.started);
-    expect(stopped.map(({ process }) => process.command)).toEqual([ITS_BASH]);
+    expect(stopped.map(({ process }) => process.command)).toEqual([BASH_OF_COMMAND]);
   });
 });

@@ -41,7 +41,7 @@ describe("the default state root", () => {
     expect(defaultStateRoot(env)).toBe(root);
   });
 
-  test("that NACRE_HOME names must be absolute: a relative one would be another in every directory", () => {
+  test("in NACRE_HOME must be an absolute path: a relative path would differ in every directory", () => {
     expect(() => defaultStateRoot({ NACRE_HOME: "here" })).toThrow(
       "NACRE_HOME must be an absolute path; it is here.",
     );
@@ -59,7 +59,7 @@ describe("a state root", () => {
     },
   );
 
-  test("that others could look into is closed to them", () => {
+  test("that other users can read is made private", () => {
     const path = join(directory(), "open");
     mkdirSync(path);
     chmodSync(path, 0o755);
@@ -67,7 +67,7 @@ describe("a state root", () => {
     expect(modeOf(path)).toBe(0o700);
   });
 
-  test("can be ensured again and keeps what it holds", () => {
+  test("can be ensured again and keeps its content", () => {
     const root = new StateRoot(join(directory(), "twice"));
     root.ensure();
     mkdirSync(root.files("shell_00000001").dir);
@@ -88,7 +88,7 @@ describe("a state root", () => {
   });
 });
 
-describe("a root that cannot serve", () => {
+describe("an unusable state root", () => {
   test("is named when it is relative", () => {
     expect(refusal("state/here")).toBe("The state directory must be an absolute path: state/here");
   });
@@ -100,7 +100,7 @@ describe("a root that cannot serve", () => {
     expect(refusal(file)).toContain("Set NACRE_HOME to a directory you own.");
   });
 
-  test("is named when a file stands in its path", () => {
+  test("is named when a parent is a file", () => {
     const file = join(directory(), "file");
     writeFileSync(file, "");
     expect(refusal(join(file, "state"))).toContain(`${join(file, "state")} cannot be used: `);
@@ -112,7 +112,7 @@ describe("a root that cannot serve", () => {
     expect(refusal(dir)).toContain(`belongs to another user (uid ${isRoot ? 12_345 : 0})`);
   });
 
-  test("is named when nothing can be written there", () => {
+  test("is named when it is not writable", () => {
     // No user, not even root, can create a directory in /sys.
     expect(refusal("/sys/nacre")).toContain("/sys/nacre cannot be used: ");
     if (isRoot) return;
@@ -123,7 +123,7 @@ describe("a root that cannot serve", () => {
   });
 });
 
-test("the files of a shell all lie in its own directory", () => {
+test("all files of a shell are in its own directory", () => {
   const { dir, ...files } = new StateRoot("/r").files("shell_0badcafe");
   expect(dir).toBe("/r/shells/shell_0badcafe");
   const paths = Object.values(files);
@@ -142,15 +142,15 @@ function refusal(path: string): string {
   return "it was accepted";
 }
 
-describe("the bash scripts spell the names of state-dir.ts", () => {
+describe("the bash scripts use the names in state-dir.ts", () => {
   const scripts = join(import.meta.dirname, "../../src/engine");
   const lines = readdirSync(scripts)
     .filter((name) => name.endsWith(".sh"))
     .flatMap((name) => readFileSync(join(scripts, name), "utf8").split("\n"))
     .filter((line) => !/^\s*#|^\. /.test(line));
 
-  /** The names that stand behind one of these variables and a slash; not those of /proc. */
-  function namesBehind(variables: string): string[] {
+  /** The names that follow one of these variables and a slash, except those in /proc. */
+  function namesAfter(variables: string): string[] {
     const path = new RegExp(`(?<!/proc/[^\\s"]*)\\$(?:${variables})"?/([a-z][\\w.*-]*)`, "g");
     const names = lines.flatMap((line) => [...line.matchAll(path)].map(([, name = ""]) => name));
     return [...new Set(names.map((name) => name.replace(new RegExp(`\\${NEW_SUFFIX}$`), "")))].sort();
@@ -160,14 +160,14 @@ describe("the bash scripts spell the names of state-dir.ts", () => {
     const { durable, command, fault, identity, meta, record, start, stderr, stdout, times, trailer } =
       SHELL_NAMES;
     const owners = ownerName(1).replace("1", "*");
-    expect(namesBehind("dir|1|\\{0%/\\*\\}")).toEqual(
+    expect(namesAfter("dir|1|\\{0%/\\*\\}")).toEqual(
       [durable, command, fault, identity, meta, owners, record, start, stderr, stdout, times, trailer].sort(),
     );
   });
 
   test("of a keeper's directory", () => {
     const { covered, identity, logger } = KEEPER_NAMES;
-    expect(namesBehind("keeper_dir")).toEqual([covered, identity, logger].sort());
+    expect(namesAfter("keeper_dir")).toEqual([covered, identity, logger].sort());
   });
 
   test("of a restored file", () => {

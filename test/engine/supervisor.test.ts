@@ -10,7 +10,7 @@ import { BASH } from "../fixtures/keepers.ts";
 const directory = useDirectories();
 const SUPERVISOR = new URL("../../src/engine/supervisor.sh", import.meta.url).pathname;
 
-test("a bash reads its script from a pipe without a name, which its supervisor keeps open until it is held", async () => {
+test("a bash reads its script from an unnamed pipe, which its supervisor keeps open until the host holds it", async () => {
   const dir = directory();
   const report = join(dir, "report");
   execFileSync("mkfifo", [report]);
@@ -22,26 +22,26 @@ test("a bash reads its script from a pipe without a name, which its supervisor k
   if (!control) throw new Error("no stdin");
   const reports = createReadStream("", { fd, encoding: "latin1" });
   control.write(`token\0${dir}\0`);
-  let said = "";
+  let reported = "";
   let link = "";
   try {
     for await (const chunk of reports) {
-      said += chunk;
-      const pid = /^P\0token\0(\d+)\0\n/.exec(said)?.[1];
+      reported += chunk;
+      const pid = /^P\0token\0(\d+)\0\n/.exec(reported)?.[1];
       if (pid !== undefined && link === "") {
         link = readlinkSync(`/proc/${pid}/fd/0`);
         const script = `printf 'b\\0%s\\0%s\\0\\n' "$PWD" "$$" 1<>'${report}'; exit 7\n`;
         writeFileSync(`/proc/${pid}/fd/0`, script);
         control.write("held\0");
       }
-      if (said.includes("\nE\0")) break;
+      if (reported.includes("\nE\0")) break;
     }
   } finally {
     supervisor.kill("SIGKILL");
     await once(supervisor, "exit");
   }
   expect(link).toMatch(/^pipe:/);
-  const [first, second, third] = said.split("\n").map((line) => line.split("\0"));
+  const [first, second, third] = reported.split("\n").map((line) => line.split("\0"));
   expect([first?.[0], second?.[0], third?.[0]]).toEqual(["P", "b", "E"]);
   expect(second?.[1]).toBe(dir);
   expect(second?.[2]).toBe(first?.[2]);

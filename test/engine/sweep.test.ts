@@ -19,7 +19,7 @@ const entry = (id: string, endedAt: number, bytes: number, finished = true): Swe
   finished,
 });
 
-describe("what may go", () => {
+describe("the choice of shells to remove", () => {
   const all = [
     entry("old", 10, 100),
     entry("running", 1, 500, false),
@@ -28,17 +28,17 @@ describe("what may go", () => {
   ];
 
   test.each([
-    ["nothing while all are young and fit", 1_000, 10_000, []],
+    ["nothing while all shells are young and the quota is kept", 1_000, 10_000, []],
     ["by age, the oldest first", 45, 10_000, ["old", "mid"]],
-    ["none that is exactly as old as allowed", 90, 10_000, []],
-    ["by quota, as many of the oldest as it takes", 1_000, 700, ["old"]],
-    ["by quota, all finished ones where the running ones fill it", 1_000, 0, ["old", "mid", "new"]],
-    ["by both", 60, 600, ["old", "mid"]],
+    ["no shell that is exactly as old as allowed", 90, 10_000, []],
+    ["by quota, the oldest until the rest fits", 1_000, 700, ["old"]],
+    ["by quota, all finished shells if the running ones exceed it", 1_000, 0, ["old", "mid", "new"]],
+    ["by age and quota", 60, 600, ["old", "mid"]],
   ])("is %s", (_, maxAgeMs, quotaBytes, ids) => {
     expect(chooseToSweep(all, { nowMs: 100, maxAgeMs, quotaBytes })).toEqual(ids);
   });
 
-  test("is never a running one, is every old one, and no young one that the quota has room for", () => {
+  test("includes every old shell, no running shell, and no young shell that fits into the quota", () => {
     const entries = fc.uniqueArray(
       fc.record({
         id: fc.string({ minLength: 1 }),
@@ -59,7 +59,7 @@ describe("what may go", () => {
         expect(kept.some((one) => one.finished && isOld(one))).toBe(false);
         // What is kept fits, or nothing finished is left to remove.
         expect(size(kept) <= quotaBytes || kept.every(({ finished }) => !finished)).toBe(true);
-        // The last young one that went had to: with it, it would not have fitted.
+        // Keeping the newest removed young shell would have exceeded the quota.
         const last = gone
           .filter((one) => !isOld(one))
           .sort((a, b) => a.endedAt - b.endedAt)
@@ -109,7 +109,7 @@ describe("sweeping directories", () => {
   const ENDED = `X ${"0 - 0 0 1.00".padEnd(124)}.\n${"-".padEnd(126)}.\n`;
   const IDENTITY = "12 34 13 35 - boot 1\n";
 
-  test("removes old finished ones and keeps young and running ones", async () => {
+  test("removes old finished shells and keeps young and running shells", async () => {
     const root = spool();
     const old = planted(root, "shell_00000001", { ageMs: 2 * HOUR, record: ENDED, identity: IDENTITY });
     const young = planted(root, "shell_00000002", { ageMs: HOUR / 2, record: ENDED, identity: IDENTITY });
@@ -125,7 +125,7 @@ describe("sweeping directories", () => {
     expect((await sweep(root, limits, allGone)).sort()).toEqual([lost, corrupt]);
   });
 
-  test("spares for days what may run where it cannot be seen, and no longer", async () => {
+  test("keeps a shell that may run in another namespace for some days, and no longer", async () => {
     const root = spool();
     const maybe = planted(root, "shell_00000001", { ageMs: 6 * 24 * HOUR, identity: IDENTITY });
     const ended = planted(root, "shell_00000002", { ageMs: 2 * HOUR, identity: IDENTITY, record: ENDED });
@@ -134,35 +134,35 @@ describe("sweeping directories", () => {
     expect(root.list()).toEqual([maybe]);
   });
 
-  test("a shell of another PID namespace may be alive; one of another boot is gone", () => {
+  test("a shell of another PID namespace may be alive; a shell of another boot is gone", () => {
     const here = { shimPid: 1, shimStart: "0", commandPid: 2, commandStart: "0", tag: "-" };
     expect(presenceOf({ ...here, bootId: bootId(), pidNamespace: "1" })).toBe("unknown");
     expect(presenceOf({ ...here, bootId: "other", pidNamespace: pidNamespace() })).toBe("gone");
     expect(presenceOf({ ...here, bootId: bootId(), pidNamespace: pidNamespace() })).toBe("gone");
   });
 
-  test("removes a slot without a process at once, and spares one that may be starting", async () => {
+  test("removes a slot without a process at once, and keeps a slot that may be starting", async () => {
     const root = spool();
     const dead = planted(root, "shell_00000001", { ageMs: 1_000, identity: IDENTITY, meta: false });
-    const comingUp = planted(root, "shell_00000002", { ageMs: 1_000, meta: false });
-    const stillborn = planted(root, "shell_00000003", { ageMs: 120_000, meta: false });
-    expect((await sweep(root, limits, allGone)).sort()).toEqual([dead, stillborn]);
-    expect(root.list()).toEqual([comingUp]);
+    const starting = planted(root, "shell_00000002", { ageMs: 1_000, meta: false });
+    const neverStarted = planted(root, "shell_00000003", { ageMs: 120_000, meta: false });
+    expect((await sweep(root, limits, allGone)).sort()).toEqual([dead, neverStarted]);
+    expect(root.list()).toEqual([starting]);
   });
 
-  describe("where the clock has been set", () => {
+  describe("after the clock was set", () => {
     const boot = { bootId: "boot", uptimeMs: 10 * HOUR };
     const ended = (uptimeMs: number) =>
       `X ${`0 - 0 0 ${(uptimeMs / 1000).toFixed(2)}`.padEnd(124)}.\n${"-".padEnd(126)}.\n`;
 
-    test("keeps a shell that ended seconds ago, though its files look hours old", async () => {
+    test("keeps a shell that ended seconds ago although its files look hours old", async () => {
       const root = spool();
       const record = ended(boot.uptimeMs - 5_000);
       planted(root, "shell_00000001", { ageMs: 30 * HOUR, record, identity: IDENTITY });
       expect(await sweep(root, limits, allGone, boot)).toEqual([]);
     });
 
-    test("removes a shell that ended hours ago, though its files look new, or of the future", async () => {
+    test("removes a shell that ended hours ago although its files look new or are dated in the future", async () => {
       const root = spool();
       const record = ended(boot.uptimeMs - 2 * HOUR);
       const ids = [0, -5 * HOUR].map((ageMs, index) =>
@@ -179,9 +179,9 @@ describe("sweeping directories", () => {
       expect(await sweep(root, limits, allGone, { ...boot, uptimeMs: HOUR + 1 })).toEqual([id]);
     });
 
-    test("keeps a lost shell that was modified a moment ago by the clock of its start, but not forever", async () => {
+    test("keeps a lost shell that was modified a moment ago according to the clock at its start, but not forever", async () => {
       const root = spool();
-      // Started 9 hours ago by a clock that is 20 hours behind today's, and touched a minute ago by that clock.
+      // The shell started 9 hours ago. Its clock was 20 hours behind, and by that clock it was modified a minute ago.
       const startedUptimeMs = boot.uptimeMs - 9 * HOUR;
       const id = planted(root, "shell_00000001", { ageMs: 20 * HOUR + 60_000, identity: IDENTITY });
       const createdAt = limits.nowMs - 29 * HOUR;
@@ -193,7 +193,7 @@ describe("sweeping directories", () => {
       ]);
     });
 
-    test("removes for the quota those that ended first", async () => {
+    test("removes the shells that ended first to meet the quota", async () => {
       const root = spool();
       const first = planted(root, "shell_00000001", {
         ageMs: -HOUR,
@@ -220,7 +220,7 @@ describe("sweeping directories", () => {
     expect(shell.endedAgoMs).toBeLessThan(HOUR);
   });
 
-  test("goes past what is no shell directory", async () => {
+  test("skips entries that are not shell directories", async () => {
     const root = spool();
     writeFileSync(`${root.shellsDir}/note`, "");
     expect(await sweep(root, limits, allGone)).toEqual([]);
@@ -239,7 +239,7 @@ describe("sweeping directories", () => {
     expect((await run(shells, "echo next")).getAllOutput()).toBe("next\n");
   });
 
-  test("removing one that is not there is no error", () => {
+  test("removing a missing shell is not an error", () => {
     expect(() => removeShell(spool(), "shell_0badcafe")).not.toThrow();
   });
 });

@@ -35,7 +35,7 @@ test("the file is bounded and keeps the newest ids", () => {
   expect(findSwept(root, idOf(0))).toBeUndefined();
 });
 
-test("lines that are no ids are ignored, and a missing root is no error", () => {
+test("lines that are not ids are ignored, and a missing root is not an error", () => {
   const root = newRoot();
   writeFileSync(join(root.path, "swept"), "shell_0a0b0c0\n../../etc\n\nshell_0a0b0c0d\nshell_1122");
   expect(findSwept(root, "shell_")).toBe("shell_0a0b0c0d");

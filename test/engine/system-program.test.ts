@@ -1,4 +1,4 @@
-// Programs of the system that nacre runs to their end.
+// System programs that nacre runs to completion.
 import { expect, test } from "vitest";
 import { runPipeline, runSystemProgram } from "../../src/engine/system-program.ts";
 
@@ -9,14 +9,14 @@ test("returns the exit code and the output", async () => {
   expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 3, stdout: "text", stderr: "why" });
 });
 
-test("rejects with the error of the reader of the output, and ends every program", async () => {
+test("rejects with the error of the output callback, and ends every program", async () => {
   const failure = new RangeError("too much");
   let calls = 0;
   const onStdout = () => {
     calls++;
     throw failure;
   };
-  // Neither program ends by itself while its output is read.
+  // Neither program exits by itself while its output is read.
   await expect(runPipeline([["yes"], ["cat"]], { onStdout })).rejects.toBe(failure);
   expect(calls).toBe(1);
 });

@@ -1,4 +1,4 @@
-// Which shell has a tag now, when hosts assign the same tag.
+// The current holder of a tag if several hosts assign the same tag.
 import { expect, test } from "vitest";
 import type { StartedShell } from "../../src/engine/started-shell.ts";
 import { TagSpace } from "../../src/engine/tag.ts";
@@ -10,7 +10,7 @@ function firstShell(id: string, key: number): StartedShell {
   return { id, tag: space?.shellTag(0), key: space?.key } as StartedShell;
 }
 
-test("a shell that another one has replaced is not findable", () => {
+test("a shell whose tag a later shell has taken is not findable", () => {
   const holders = new TagHolders();
   const [ended, next] = [firstShell("ended", 0.1), firstShell("next", 0.1)];
   holders.take(ended);

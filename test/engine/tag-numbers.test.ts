@@ -38,7 +38,7 @@ async function takeUntil(numbers: TagNumbers, last: number): Promise<void> {
   }
 }
 
-test("every shell gets a number of its own, in turn, until all are taken; one given back is given out again", async () => {
+test("every shell gets its own number, in turn, until all are taken; a released number is assigned again", async () => {
   const numbers = new TagNumbers(space());
   for (let i = 0; i < SHELL_NUMBERS; i++) expect(await numbers.take()).toBe(i);
   await expect(numbers.take()).rejects.toMatchObject({
@@ -49,14 +49,14 @@ test("every shell gets a number of its own, in turn, until all are taken; one gi
   expect(await numbers.take()).toBe(77);
 });
 
-test("a number is not given out again before all others were", async () => {
+test("a number is not assigned again before all other numbers were assigned", async () => {
   const numbers = new TagNumbers(space());
   const first = await numbers.take();
   numbers.release(first);
   expect(await numbers.take()).not.toBe(first);
 });
 
-test("a process tells the number of its shell, and none of another host's", async () => {
+test("a process has the number of its own shell, and no number of another host", async () => {
   const [tags, others] = [space(), space()];
   const pid = await leftover(tags, 42);
   expect(tagNumberOf(pid, tags)).toBe(42);
@@ -64,7 +64,7 @@ test("a process tells the number of its shell, and none of another host's", asyn
   expect(tagNumberOf(2 ** 22 + 1, tags)).toBeUndefined();
 });
 
-test("a number comes round again, unless something of its old shell is still running", async () => {
+test("a number is assigned again unless a process of its old shell is still running", async () => {
   const tags = space();
   const numbers = new TagNumbers(tags);
   await leftover(tags, 1);
@@ -72,11 +72,11 @@ test("a number comes round again, unless something of its old shell is still run
   expect([await numbers.take(), await numbers.take()]).toEqual([0, 2]);
 });
 
-test("a number in use is not given to calls during the scan for numbers in use", async () => {
+test("calls during the scan for numbers in use do not get such a number", async () => {
   const tags = space();
   const numbers = new TagNumbers(tags);
   await leftover(tags, 0);
   await takeUntil(numbers, SHELL_NUMBERS - 2);
-  const asked = await Promise.all([numbers.take(), numbers.take(), numbers.take()]);
-  expect(asked.sort((a, b) => a - b)).toEqual([1, 2, SHELL_NUMBERS - 1]);
+  const numbersTaken = await Promise.all([numbers.take(), numbers.take(), numbers.take()]);
+  expect(numbersTaken.sort((a, b) => a - b)).toEqual([1, 2, SHELL_NUMBERS - 1]);
 });

@@ -12,14 +12,14 @@ function space(own: string, random = 0): TagSpace {
 const draw = (n: number, hosts: number) => (n + 0.5) / hosts;
 
 describe("the bit layout", () => {
-  test("of the first level is marker, host, shell, and ones below", () => {
+  test("of the first level is marker, host, shell, and one-bits below them", () => {
     const first = space("unlimited", draw(5, 1023));
     expect(first.hostShift).toBe(52);
     expect(first.shellTag(9)).toBe((1n << 62n) | (5n << 52n) | (9n << 38n) | ((1n << 38n) - 1n));
     expect(first.keeperTag).toBe((1n << 62n) | (5n << 52n) | ((1n << 52n) - 1n));
   });
 
-  test("of the second and third keeps the bits above as they are", () => {
+  test("of the second and third level keeps the higher bits unchanged", () => {
     const outer = space("unlimited", draw(5, 1023)).shellTag(9);
     const second = space(String(outer), draw(3, 63));
     expect(second.hostShift).toBe(32);
@@ -44,13 +44,13 @@ describe("the bit layout", () => {
 });
 
 describe("nesting", () => {
-  test("a fourth level has no room", () => {
+  test("a fourth level does not fit", () => {
     const second = space(String(space("unlimited").shellTag(1)));
     const third = space(String(second.shellTag(1)));
     expect(TagSpace.within(String(third.shellTag(1)), 0)).toBeUndefined();
   });
 
-  test("a process of an inner shell belongs to the outer shell, too", () => {
+  test("a process of an inner shell also belongs to the outer shell", () => {
     const outer = space("unlimited", draw(5, 1023));
     const inner = space(String(outer.shellTag(42)), draw(6, 63));
     const innermost = space(String(inner.shellTag(43)), draw(7, 15));
@@ -71,11 +71,11 @@ test.each([
   "",
   "no",
   "-1",
-])("a limit of %j is not one of ours and has no room below", (own) => {
+])("a limit of %j is not a tag and has no room for tags below it", (own) => {
   expect(TagSpace.within(own, 0)).toBeUndefined();
 });
 
-test("a keeper's tag is no shell's, whatever the host's number", () => {
+test("a keeper's tag is never the tag of a shell, whatever the host's number", () => {
   for (const random of [0, 0.3, 0.999_999, 1]) {
     const one = space("unlimited", random);
     expect(one.shellNumber(one.keeperTag)).toBeUndefined();
@@ -93,7 +93,7 @@ const owns = fc.oneof(
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const number = fc.nat({ max: SHELL_NUMBERS - 1 });
 
-test("every number comes back from its tag, on every level", () => {
+test("every number can be read from its tag, on every level", () => {
   fc.assert(
     fc.property(owns, random, number, (own, drawn, n) => {
       const one = space(own, drawn);
@@ -102,7 +102,7 @@ test("every number comes back from its tag, on every level", () => {
   );
 });
 
-test("no tag of one host is another's", () => {
+test("no tag of one host belongs to another host", () => {
   fc.assert(
     fc.property(owns, random, random, number, (own, a, b, n) => {
       const [one, other] = [space(own, a), space(own, b)];
@@ -113,7 +113,7 @@ test("no tag of one host is another's", () => {
   );
 });
 
-test("the limit of an unrelated process is no shell", () => {
+test("the limit of an unrelated process is not the tag of a shell", () => {
   fc.assert(
     fc.property(owns, random, fc.bigInt({ min: 0n, max: (1n << 62n) - 1n }), (own, drawn, limit) => {
       expect(space(own, drawn).shellNumber(limit)).toBeUndefined();
@@ -121,7 +121,7 @@ test("the limit of an unrelated process is no shell", () => {
   );
 });
 
-test("the keeper of the host that gave a tag is known by it, and no other host's", () => {
+test("a tag identifies the keeper of the host that assigned it, and no other keeper", () => {
   fc.assert(
     fc.property(owns, random, random, number, (own, a, b, n) => {
       const [one, other] = [space(own, a), space(own, b)];

@@ -7,7 +7,7 @@ const start = (env: Record<string, string>): void => {
   execFileSync("/bin/true", [], { env });
 };
 
-test("an environment within the limits gives no error, and the kernel accepts it", () => {
+test("an environment within the limits is accepted by nacre and the kernel", () => {
   const largest = "x".repeat(ENVIRONMENT_STRING_MAX_BYTES - "BIG=".length - 1);
   const many = Object.fromEntries(Array.from({ length: 13 }, (_, i) => [`V${i}`, "y".repeat(130_000)]));
   for (const env of [{}, { PATH: "/usr/bin" }, { BIG: largest }, many]) {
@@ -27,7 +27,7 @@ test("a variable one byte over the kernel's limit is refused, and the message na
   });
 });
 
-test("an environment that is too large is refused, and the message names the largest variable and sizes in bytes", () => {
+test("an environment that is too large is refused with its largest variable and the sizes in bytes", () => {
   const env = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`V${i}`, "é".repeat(30_000 + i)]));
   expect(environmentTooLarge(env)?.message).toMatch(/in 40 variables.*The biggest is V39 with 60083 bytes\./);
 });

@@ -34,7 +34,7 @@ const thrownBy = (run: () => unknown): unknown => {
 };
 
 describe("modes", () => {
-  test("safe keeps the variables that work needs, and reports the dropped ones with the reason", () => {
+  test("safe keeps ordinary variables, and reports the dropped variables with the reason", () => {
     const { env, dropped } = buildEnvironment({ inherited });
     expect(env).toEqual({
       PATH: "/usr/bin",
@@ -52,13 +52,13 @@ describe("modes", () => {
     ]);
   });
 
-  test("all keeps secrets and loader variables, but nothing that changes bash itself", () => {
+  test("all keeps secrets and loader variables, but drops variables that change bash itself", () => {
     const { env, dropped } = buildEnvironment({ inherited, mode: "all" });
     expect(env).toMatchObject({ GITHUB_TOKEN: "not-a-real-token", LD_PRELOAD: "/tmp/x.so" });
     expect(dropped.map(({ name }) => name)).toEqual(["BASH_ENV", "BASH_FUNC_ls%%"]);
   });
 
-  test("core keeps the names every program expects", () => {
+  test("core keeps the variables that every program expects", () => {
     const { env, dropped } = buildEnvironment({ inherited, mode: "core" });
     expect(env).toEqual({ PATH: "/usr/bin", HOME: "/home/dev", LANG: "en_US.UTF-8", ...DEFAULTS });
     expect(dropped).toContainEqual({ name: "EDITOR_THEME", reason: "mode" });
@@ -87,7 +87,7 @@ describe("code injection", () => {
     expect(dropped).toEqual([{ name, reason: "injection" }]);
   });
 
-  test("a caller may set it", () => {
+  test("a caller can set a variable that is not inherited", () => {
     const { env, dropped } = buildEnvironment({
       inherited: { NODE_OPTIONS: "--require /tmp/evil" },
       set: { NODE_OPTIONS: "--max-old-space-size=4096" },
@@ -197,7 +197,7 @@ describe("locale", () => {
     expect(LC_ALL).toBe({ LC_ALL: undefined, ...locale }.LC_ALL);
   });
 
-  test("a caller's locale stays", () => {
+  test("a caller's locale is kept", () => {
     expect(buildEnvironment({ inherited: {}, set: { LANG: "C" } }).env).toMatchObject({ LANG: "C" });
   });
 });

@@ -33,9 +33,9 @@ const octal = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Spelling, the text, what is left of it. */
+/** The spelling of the value, the text, and the redacted text. */
 const spelled: readonly (readonly [title: string, text: string, expected: string])[] = [
-  ["as it is", `x=${QUOTED}.`, "x=[redacted:QUOTED]."],
+  ["unchanged", `x=${QUOTED}.`, "x=[redacted:QUOTED]."],
   ["in JSON", `{"p":${JSON.stringify(QUOTED)}}`, '{"p":"[redacted:QUOTED]"}'],
   ["in JSON with escaped slashes", `"${json(QUOTED).replace("/", "\\/")}"`, '"[redacted:QUOTED]"'],
   ["in ASCII JSON", `"${json(QUOTED).replace("é", "\\u00e9")}"`, '"[redacted:QUOTED]"'],
@@ -48,7 +48,7 @@ const spelled: readonly (readonly [title: string, text: string, expected: string
     `"${SHELL.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003E")}"`,
     '"[redacted:SHELL]"',
   ],
-  ["after an escaped line end in JSON", `"a\\n${json(QUOTED)}\\nb"`, '"a\\n[redacted:QUOTED]\\nb"'],
+  ["after an escaped newline in JSON", `"a\\n${json(QUOTED)}\\nb"`, '"a\\n[redacted:QUOTED]\\nb"'],
   ["as two surrogates in JSON", '"key-\\ud83d\\uDE00-key-0815"', '"[redacted:ASTRAL]"'],
   ["as a code point escape", "'key-\\u{1f600}-key-0815'", "'[redacted:ASTRAL]'"],
   ["as Python repr", `'pa"ss\\\\wo/rd \\xe91'`, "'[redacted:QUOTED]'"],
@@ -62,8 +62,8 @@ const spelled: readonly (readonly [title: string, text: string, expected: string
   ["partly percent-encoded", "?p=p%40ss:w/rd+x%20y%25z&x", "?p=[redacted:PERCENT]&x"],
   ["as a form field", "p=p%40ss%3Aw%2Frd%2Bx+y%25z&x", "p=[redacted:PERCENT]&x"],
   ["percent-encoded twice", encodeURIComponent(encodeURIComponent(PERCENT)), "[redacted:PERCENT]"],
-  ["percent-encoded throughout", percentAll(QUOTED), "[redacted:QUOTED]"],
-  ["percent-encoded beyond ASCII", encodeURIComponent("key-😀-key-0815"), "[redacted:ASTRAL]"],
+  ["completely percent-encoded", percentAll(QUOTED), "[redacted:QUOTED]"],
+  ["percent-encoded non-ASCII characters", encodeURIComponent("key-😀-key-0815"), "[redacted:ASTRAL]"],
   [
     "percent-encoded in JSON",
     JSON.stringify({ u: `http://h/?p=${encodeURIComponent(PERCENT)}` }),
@@ -76,7 +76,7 @@ const spelled: readonly (readonly [title: string, text: string, expected: string
   ["as declare -p with quotes", 'declare -x S="pa\\"ss\\\\wo/rd é1"', 'declare -x S="[redacted:QUOTED]"'],
   ["in $'…'", "$'it\\'s $ecret; a&b<c>'", "$'[redacted:SHELL]'"],
   ["in $'…' as octal bytes", "$'pa\"ss\\\\wo/rd \\303\\2511'", "$'[redacted:QUOTED]'"],
-  ["as octal bytes throughout", octal(QUOTED), "[redacted:QUOTED]"],
+  ["completely as octal bytes", octal(QUOTED), "[redacted:QUOTED]"],
   ["in HTML", "<p>it&#39;s $ecret; a&amp;b&lt;c&gt;</p>", "<p>[redacted:SHELL]</p>"],
   ["in HTML with hexadecimal entities", "it&#x27;s $ecret; a&#x26;b&#x3C;c&#x3e;", "[redacted:SHELL]"],
   ["in XML", "it&apos;s $ecret; a&amp;b&lt;c&gt;", "[redacted:SHELL]"],
@@ -92,18 +92,18 @@ const spelled: readonly (readonly [title: string, text: string, expected: string
   ["with several lines in JSON in JSON", json(JSON.stringify(LINES)), '\\"[redacted:LINES]\\"'],
   ["with several lines in $'…'", `$'${LINES.replaceAll("\n", "\\n")}'`, "$'[redacted:LINES]'"],
   ["with several lines joined by spaces", LINES.replaceAll("\n", " "), "[redacted:LINES]"],
-  ["with several lines joined by nothing", LINES.replaceAll("\n", ""), "[redacted:LINES]"],
+  ["with several lines without separators", LINES.replaceAll("\n", ""), "[redacted:LINES]"],
   ["line by line", LINES.replace(/^/gm, "> "), "> [redacted:LINES]\n> [redacted:LINES]\n> [redacted:LINES]"],
   ["by one of its lines", "2: line-two-0123456789abcdef", "2: [redacted:LINES]"],
   ["folded", LINES.replaceAll("\n", "").replace(/.{20}/g, "$&\n"), "[redacted:LINES]"],
   ["folded with continuation", "hush-hush-47\\\n  11-abcdef", "[redacted:PLAIN]"],
-  ["overlapping with another", "overlap-left-middle-right-overlap.", "[redacted:LEFT]."],
-  ["made of regex characters", "a.*(b)+[c]$^|d? aaa(b)", "[redacted:REGEX] aaa(b)"],
-  ["made of regex characters, escaped", "a.\\*\\(b\\)+\\[c\\]\\$\\^\\|d\\?", "[redacted:REGEX]"],
+  ["overlapping with another value", "overlap-left-middle-right-overlap.", "[redacted:LEFT]."],
+  ["with regex characters", "a.*(b)+[c]$^|d? aaa(b)", "[redacted:REGEX] aaa(b)"],
+  ["with escaped regex characters", "a.\\*\\(b\\)+\\[c\\]\\$\\^\\|d\\?", "[redacted:REGEX]"],
 ];
 
 const keys = "A1b2C3d4".repeat(6);
-const hidden: readonly (readonly [title: string, text: string, expected: string])[] = [
+const redacted: readonly (readonly [title: string, text: string, expected: string])[] = [
   ["a URL's password", "https://user:pass@host/x", "https://user:[redacted:url-password]@host/x"],
   ["an encoded password", "postgres://u:p%40ss@h/db", "postgres://u:[redacted:url-password]@h/db"],
   ["a password without a user", "redis://:hunter22@r:6379", "redis://:[redacted:url-password]@r:6379"],
@@ -144,7 +144,7 @@ const hidden: readonly (readonly [title: string, text: string, expected: string]
     `{"Authorization":"Bearer ${keys}"}`,
     '{"Authorization":"Bearer [redacted:authorization]"}',
   ],
-  ["a token after an escaped line end", `"a\\nghp_${keys}"`, '"a\\n[redacted:github-token]"'],
+  ["a token after an escaped newline", `"a\\nghp_${keys}"`, '"a\\n[redacted:github-token]"'],
   ["a token after an encoded equals sign", `a%3Dghp_${keys}`, "a%3D[redacted:github-token]"],
   ["a GitLab deploy token", `gldt-${keys}`, "[redacted:gitlab-token]"],
   ["a Slack app token", `xapp-1-${keys}`, "[redacted:slack-token]"],
@@ -180,7 +180,7 @@ describe("a value is redacted", () => {
     expect(redact(text, { values })).toBe(expected);
   });
 
-  test.each(spelled)("%s, when it comes character by character", (_, text, expected) => {
+  test.each(spelled)("%s, if it arrives character by character", (_, text, expected) => {
     const redactor = createRedactor({ values });
     let out = "";
     for (let at = 0; at < text.length; at++) out += redactor.push(text.charAt(at));
@@ -188,17 +188,17 @@ describe("a value is redacted", () => {
   });
 });
 
-test.each(hidden)("%s is hidden", (_, text, expected) => {
+test.each(redacted)("%s is redacted", (_, text, expected) => {
   expect(redact(text, { values })).toBe(expected);
   const redactor = createRedactor({ values });
   expect([...text].map((char) => redactor.push(char)).join("") + redactor.end()).toBe(expected);
 });
 
-test.each(kept)("%j is left alone", (text) => {
+test.each(kept)("%j is not changed", (text) => {
   expect(redact(text, { values })).toBe(text);
 });
 
-test("a complete line is returned at once, even if its end could be the start of a value", () => {
+test("a complete line is returned at once, even if its last characters could start a value", () => {
   const redactor = createRedactor({ values });
   expect(redactor.push("100% of it's a\n")).toBe("100% of it's a\n");
 });
@@ -225,7 +225,7 @@ test.each([
   expect(performance.now() - started).toBeLessThan(60_000);
 });
 
-test("a megabyte of values that overlap with each other takes linear time", () => {
+test("a megabyte of overlapping values takes linear time", () => {
   const chain = [{ name: "CHAIN", value: "x-chain-4711-x" }];
   const started = performance.now();
   expect(redact(`a ${"x-chain-4711-".repeat(80_000)}x`, { values: chain })).toBe("a [redacted:CHAIN]");

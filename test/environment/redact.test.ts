@@ -31,7 +31,7 @@ const tokens: readonly (readonly [label: string, token: string])[] = [
 ];
 
 describe("well-known shapes", () => {
-  test.each(tokens)("a %s is replaced, what surrounds it stays", (label, token) => {
+  test.each(tokens)("a %s is replaced, and the text around it is kept", (label, token) => {
     expect(redact(`before="${token}" after\n`)).toBe(`before="[redacted:${label}]" after\n`);
   });
 
@@ -54,17 +54,17 @@ describe("well-known shapes", () => {
     expect(redact(text)).toBe(text);
   });
 
-  test("a private key without an end is replaced up to its last line", () => {
+  test("a private key without a footer is replaced up to its last line", () => {
     expect(redact(`${header}\n${keyBody}\nand then some words\n`)).toBe(
       "[redacted:private-key]\nand then some words\n",
     );
   });
 
-  test("a private key on one line with line ends written as \\n is replaced", () => {
+  test("a private key on one line with newlines written as \\n is replaced", () => {
     expect(redact(`K="${pem.replaceAll("\n", "\\n")}"`)).toBe('K="[redacted:private-key]"');
   });
 
-  test("redacting redacted text changes nothing", () => {
+  test("redacting redacted text does not change it", () => {
     const text = tokens.map(([, token]) => `a ${token} b https://u:${x(9)}@h`).join("\n");
     expect(redact(redact(text))).toBe(redact(text));
   });
@@ -78,7 +78,7 @@ describe("values of dropped variables", () => {
     { name: "SHORT", value: "1234567" },
   ];
 
-  test("are replaced by their name; of two values with the same beginning, the longer one is matched", () => {
+  test("are replaced by their name; of two values with the same prefix, the longer value is matched", () => {
     expect(redact("x correct horse battery, correct horse, a.*(b)+[c]$^ 1234567", { values })).toBe(
       "x [redacted:LONGER], [redacted:DB_PASSWORD], [redacted:ODD] 1234567",
     );
@@ -107,7 +107,7 @@ describe("a stream", () => {
     expect(redactor.push("00\n")).toBe("3000\n");
   });
 
-  test("holds a private key back until its end arrives, and continues right after it", () => {
+  test("holds a private key back until its footer arrives, and continues right after the footer", () => {
     const redactor = createRedactor();
     expect(redactor.push(`a\n${header}\n`)).toBe("a\n");
     for (const line of keyBody.split("\n")) expect(redactor.push(`${line}\n`)).toBe("");
@@ -120,13 +120,13 @@ describe("a stream", () => {
     expect(redactor.push(`${"some ".repeat(20)}\n`)).toContain("[redacted:private-key] -- in some some");
   });
 
-  test("can be used again after its end", () => {
+  test("can be used again after end()", () => {
     const redactor = createRedactor();
     expect(redactor.push("ghp_") + redactor.end()).toBe("ghp_");
     expect(redactor.push(x(36)) + redactor.end()).toBe(x(36));
   });
 
-  test("holds back a bounded amount of text that never ends a word", () => {
+  test("holds back only a bounded part of an endless word", () => {
     const redactor = createRedactor();
     let given = 0;
     for (let i = 0; i < 100; i++) given += redactor.push(x(1_000)).length;
@@ -216,11 +216,11 @@ describe("a stream", () => {
 
 describe("hostile text takes linear time", () => {
   test.each([
-    ["headers without an end", `${header}\n`],
+    ["headers without a footer", `${header}\n`],
     ["one endless word", "a"],
-    ["beginnings of tokens", "eyJaaaaaaaa."],
-    ["beginnings of tokens in one word", "eyJsk-ghp_"],
-    ["beginnings of URLs", "http://a:"],
+    ["prefixes of tokens", "eyJaaaaaaaa."],
+    ["prefixes of tokens in one word", "eyJsk-ghp_"],
+    ["prefixes of URLs", "http://a:"],
     ["dashes", "-"],
   ])("%s", (_, unit) => {
     const text = unit.repeat(Math.ceil(1_000_000 / unit.length));
@@ -240,7 +240,7 @@ describe("hostile text takes linear time", () => {
   });
 });
 
-test("the spans of secrets are what redact() replaces", () => {
+test("secretSpans() returns the spans that redact() replaces", () => {
   const token = `ghp_${"a1B2".repeat(9)}`;
   const values = [{ name: "DB", value: "correct-horse-battery" }];
   const key = "-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----";

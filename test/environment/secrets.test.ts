@@ -71,7 +71,7 @@ describe("values", () => {
     ["PIP_INDEX_URL", "https://me:hunter22@pypi.local/simple"],
     ["CELERY_RESULT_BACKEND", "redis://:hunter22@cache:6379/0"],
     ["SETTINGS", `{"token": "npm_${x(36)}"}`],
-  ])("%s is a secret by the shape of its value", (name, value) => {
+  ])("the value of %s has the shape of a secret", (name, value) => {
     expect(hasSecretName(name)).toBe(false);
     expect(isSecret(name, value)).toBe(true);
   });
@@ -92,7 +92,7 @@ describe("values", () => {
     expect(isSecret(name, value)).toBe(false);
   });
 
-  test("a value with the shape of a secret is one even if the name ends in _FILE", () => {
+  test("a value with the shape of a secret is a secret even if the name ends in _FILE", () => {
     expect(isSecret("DB_PASSWORD_FILE", "hunter2-hunter2")).toBe(true);
     expect(isSecret("DB_PASSWORD_FILE", `/ghp_${x(36)}`)).toBe(true);
   });

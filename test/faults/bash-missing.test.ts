@@ -53,30 +53,30 @@ test("a bash that is a directory, or not an absolute path, is named", () => {
   expect(refusedManager("bash").message).toBe("The shell bash cannot be used: it is not an absolute path.");
 });
 
-test("a bash that leads to itself is refused as an error of ours", () => {
+test("a bash that is a symbolic link to itself is refused with a NacreError", () => {
   const link = join(directory(), "bash");
   symlinkSync(link, link);
   expect(refusedManager(link).message).toContain(`The shell ${link} cannot be used`);
 });
 
-test("a bash that is removed after the manager was made is named by the start", async () => {
+test("a start names a bash that was removed after the manager was created", async () => {
   const path = join(directory(), "bash");
   copyFileSync("/bin/bash", path);
   const shells = manager({ shellPath: path });
   unlinkSync(path);
   const start = shells.createShell({ command: "true", workingDir: "/" });
   await expect(start).rejects.toThrow(`No process could be started: ${path} does not exist.`);
-  // It is there again: the failure was of that moment only.
+  // The file is back: the manager must not remember the failure.
   copyFileSync("/bin/bash", path);
   expect((await run(shells, "exit 8")).exitCode).toBe(8);
 });
 
 test.each([
-  ["ends at once", "#!/bin/sh\nexit 0\n"],
+  ["exits at once", "#!/bin/sh\nexit 0\n"],
   ["prints something else", "#!/bin/sh\necho Welcome\nexit 0\n"],
   ["is not a program", "\x7fELF nonsense"],
   ["needs an interpreter that is missing", "#!/nonexistent/interpreter\n"],
-])("a bash that %s is a clear error, and none hangs", async (_, text) => {
+])("every start with a bash that %s fails with spawn_failed, and no start hangs", async (_, text) => {
   const shells = manager({ shellPath: program(text) });
   const starts = [1, 2, 3].map(() => shells.createShell({ command: "true", workingDir: "/" }));
   for (const start of await Promise.allSettled(starts)) {
@@ -87,7 +87,7 @@ test.each([
   }
 });
 
-test("an empty PATH, or one without bash, still finds it in the usual places", async () => {
+test("if PATH is empty or has no bash, bash is found in the standard directories", async () => {
   for (const PATH of ["", "/nonexistent", "relative:./bin"]) {
     const host = specialHost({ env: { PATH } });
     await host.manager({ stateRoot: directory() });
@@ -97,7 +97,7 @@ test("an empty PATH, or one without bash, still finds it in the usual places", a
   }
 });
 
-test("a file called bash in PATH that cannot be executed is passed over", async () => {
+test("a file called bash in PATH that is not executable is skipped", async () => {
   const dir = directory();
   writeFileSync(join(dir, "bash"), "not a program");
   const host = specialHost({ env: { PATH: `${dir}:/usr/bin:/bin` } });
@@ -106,7 +106,7 @@ test("a file called bash in PATH that cannot be executed is passed over", async 
   expect(await host.wait(id)).toMatchObject({ exitCode: 3 });
 });
 
-test("directories in PATH that may not be entered are passed over", async () => {
+test("directories in PATH that the user may not enter are skipped", async () => {
   const closed = join(directory(), "closed");
   mkdirSync(closed, { mode: 0o000 });
   const state = giveAway(directory());
@@ -117,7 +117,7 @@ test("directories in PATH that may not be entered are passed over", async () => 
 });
 
 test("commands run in bash, whatever the login shell of the user is", async () => {
-  // Without privileges the host is a user that the system does not know, and so has no login shell either.
+  // The unprivileged host runs as a user without an entry in /etc/passwd, so it has no login shell.
   const host = specialHost({ prefix: unprivileged, env: { SHELL: "/bin/sh" } });
   await host.manager({ stateRoot: join(giveAway(directory()), "state") });
   for (let i = 0; i < 3; i++) {
@@ -131,7 +131,7 @@ test("commands run in bash, whatever the login shell of the user is", async () =
   }
 });
 
-test("a host whose every start fails leaves by itself", async () => {
+test("a host exits by itself after all of its starts failed", async () => {
   const host = specialHost();
   await host.manager({ stateRoot: directory(), shellPath: program("#!/bin/sh\nexit 0\n") });
   expect(await host.refusedStart({ command: "true" })).toMatchObject({ name: "NacreError" });
@@ -139,19 +139,15 @@ test("a host whose every start fails leaves by itself", async () => {
   expect(await host.leave()).toBe(0);
 });
 
-test.runIf(isLong)(
-  "a bash that never answers is given up, and does not stay behind",
-  { timeout: 60_000 },
-  async () => {
-    const pidFile = join(directory(), "pid");
-    const shells = manager({ shellPath: program(`#!/bin/sh\necho $$ > ${pidFile}\nexec sleep 300\n`) });
-    const start = shells.createShell({ command: "true", workingDir: "/" });
-    await expect(start).rejects.toThrow("did not greet in time. Is it bash?");
-    const pid = Number(readFileSync(pidFile, "utf8"));
-    try {
-      await eventually(() => expect(isAlive(pid)).toBe(false));
-    } finally {
-      if (isAlive(pid)) process.kill(pid, "SIGKILL");
-    }
-  },
-);
+test.runIf(isLong)("a bash that never answers is given up and killed", { timeout: 60_000 }, async () => {
+  const pidFile = join(directory(), "pid");
+  const shells = manager({ shellPath: program(`#!/bin/sh\necho $$ > ${pidFile}\nexec sleep 300\n`) });
+  const start = shells.createShell({ command: "true", workingDir: "/" });
+  await expect(start).rejects.toThrow("did not greet in time. Is it bash?");
+  const pid = Number(readFileSync(pidFile, "utf8"));
+  try {
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+  } finally {
+    if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  }
+});

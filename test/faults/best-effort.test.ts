@@ -1,4 +1,5 @@
-// Where tags do not work, shells are found by group, parents and a variable; the level is visible.
+// Where tags do not work, nacre finds the processes of a shell by process group, parents and an environment variable. The
+// level of containment is visible.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +11,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const { manager, directory, run } = useShells();
 const startHost = useHosts();
 
-/** How each is found: by its group, by its parents, by its environment. */
+/** How nacre finds each process: by its group, its parents or its environment. */
 const FOUND = [
   { kind: "background", what: "a background process, by its group," },
   { kind: "nohup", what: "a nohup process, by its group," },
@@ -31,7 +32,7 @@ test("the level of containment is visible", async () => {
   expect(usual.containment).toBe("tag");
 });
 
-test("without tags no process has one", async () => {
+test("without tags a command's limit on file locks stays unlimited", async () => {
   const shell = await run(manager({ containment: "best-effort" }), "ulimit -Hx");
   expect(shell.getAllOutput()).toBe("unlimited\n");
 });
@@ -53,11 +54,11 @@ for (const { kind, what } of FOUND) {
   });
 }
 
-test("without tags a child in a session of its own with an empty environment is found by its parent", async () => {
+test("without tags a child in a separate session with an empty environment is found by its parent", async () => {
   const marks = new Mark();
   const mark = marks.next();
   const shell = await manager({ containment: "best-effort" }).createShell({
-    // Not the leader of a group, setsid need not fork and stays a child of the command.
+    // This setsid does not lead a group, so it does not fork and stays a child of the command.
     command: `env -i setsid sleep ${mark} & echo ready; wait`,
     workingDir: tmpdir(),
   });
@@ -69,7 +70,7 @@ test("without tags a child in a session of its own with an empty environment is 
   expect(report.survivors).toEqual([]);
 });
 
-test("without tags what a foreground command left running is named and can be killed", async () => {
+test("without tags the leftovers of a foreground command are named and can be killed", async () => {
   const marks = new Mark();
   const [plain, apart] = [marks.next(), marks.next()];
   const shell = await run(
@@ -100,7 +101,7 @@ test("without tags killing one shell leaves another one and its children alone",
   expect(two.status).toBe("running");
 });
 
-test("without tags the death of the host ends the groups of its shells and what their environment gives away", async ({
+test("without tags the death of the host ends the groups of its shells and the processes with their environment", async ({
   annotate,
 }) => {
   const marks = new Mark();

@@ -1,4 +1,4 @@
-// A cancelled command: its traps run, nothing of it goes on, and nothing of it runs when the cancel has returned.
+// A cancel lets the traps of a command run, starts no further step, and returns only when no process of the command is left.
 // 200 cancels at random moments with NACRE_LONG=1.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const CANCELS = isLong ? 200 : 8;
 
 const GRACEFUL = `node -e 'process.on("SIGINT", () => process.exit(0)); setInterval(() => {}, 1e6); require("fs").writeFileSync("ready", "")'`;
 
-/** Each writes `marker` when a step of it ends early and the next one begins. S stands for a long sleep. */
+/** Each command writes `marker` if another step starts after one was cut short. S stands for a long sleep. */
 const COMMANDS: readonly (readonly [string, string])[] = [
   ["a background list", "(S; touch marker) & touch ready; S"],
   ["a background list alone", "(touch ready; S; touch marker) & wait"],
@@ -24,17 +24,17 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["a coprocess", "coproc { S; touch marker; }; touch ready; S"],
   ["a process substitution", "exec 5> >(S; touch marker); touch ready; S"],
   ["nohup", "nohup bash -c 'S; touch marker' & touch ready; S"],
-  ["a session of its own", "setsid bash -c 'S; touch marker' & touch ready; S"],
+  ["a separate session", "setsid bash -c 'S; touch marker' & touch ready; S"],
   ["an orphan", "(setsid bash -c 'touch ready; S; touch marker' &); S"],
   ["job control", "set -m; touch ready; S; touch marker"],
   ["xargs", "touch ready; printf 'S\\ntouch marker\\n' | xargs -d '\\n' -n1 bash -c"],
   ["find", "touch a ready; find a ready -exec bash -c 'S; touch marker' ';'"],
   [
-    "a script that goes on when a child dies",
+    "a script that continues after a child dies",
     "perl -e 'open F, q(>ready); system(q(S)); open F, q(>marker)'",
   ],
-  ["a program that handles INT, and what follows it", `${GRACEFUL}; touch marker`],
-  ["a program that handles INT, and what depends on it", `${GRACEFUL} && touch marker`],
+  ["a program that handles INT, and the command after it", `${GRACEFUL}; touch marker`],
+  ["a program that handles INT, and a command after &&", `${GRACEFUL} && touch marker`],
   [
     "a script around a program that handles INT",
     `bash -c '${GRACEFUL.replaceAll("'", `'\\''`)}; touch marker'`,
@@ -45,78 +45,78 @@ const COMMANDS: readonly (readonly [string, string])[] = [
     "a program that ignores everything",
     "perl -e '$SIG{INT}=$SIG{TERM}=q(IGNORE); open F, q(>ready); system(q(S)); open F, q(>marker)' & S",
   ],
-  ["a limit of its own", "(ulimit -Sx 77777; touch ready; S; touch marker) & S"],
+  ["a list with its own lock limit", "(ulimit -Sx 77777; touch ready; S; touch marker) & S"],
 ];
 
 function lengthen(command: string, mark: Mark): string {
   return command.replaceAll(/\bS\b/g, () => `sleep ${mark.next()}`);
 }
 
-async function startOf(dir: string): Promise<void> {
+async function whenReady(dir: string): Promise<void> {
   await eventually(() => expect(existsSync(join(dir, "ready"))).toBe(true));
 }
 
 describe("an interrupt in a session", () => {
-  test.each(COMMANDS)("ends %s without its next step", async (_, command) => {
+  test.each(COMMANDS)("ends %s before its next step", async (_, command) => {
     const mark = new Mark();
-    const place = openSession(shells);
-    const running = place.session.run(lengthen(command, mark));
-    await startOf(place.dir);
-    await place.session.interrupt();
+    const opened = openSession(shells);
+    const running = opened.session.run(lengthen(command, mark));
+    await whenReady(opened.dir);
+    await opened.session.interrupt();
     expect(mark.processes()).toEqual([]);
     expect((await running).outcome).toMatchObject({ kind: "aborted" });
-    expect(existsSync(join(place.dir, "marker"))).toBe(false);
-    expect(await place.say("test -e marker || echo usable")).toBe("usable");
+    expect(existsSync(join(opened.dir, "marker"))).toBe(false);
+    expect(await opened.say("test -e marker || echo usable")).toBe("usable");
   });
 
-  test("lets the traps of background lists run to their end", async () => {
+  test("lets the traps of background lists finish", async () => {
     const mark = new Mark();
-    const place = openSession(shells, { killGraceMs: 10_000 });
-    const running = place.session.run(
+    const opened = openSession(shells, { killGraceMs: 10_000 });
+    const running = opened.session.run(
       lengthen(
         "(trap 'touch left' EXIT; touch armed; S) & until [[ -e armed ]]; do sleep 0.02; done; (trap 'sleep 0.2; touch cleaned; exit' TERM; touch ready; S) & S",
         mark,
       ),
     );
-    await startOf(place.dir);
-    await place.session.interrupt();
-    expect(readdirSync(place.dir).sort()).toEqual(["armed", "cleaned", "left", "ready"]);
+    await whenReady(opened.dir);
+    await opened.session.interrupt();
+    expect(readdirSync(opened.dir).sort()).toEqual(["armed", "cleaned", "left", "ready"]);
     await running;
     expect(mark.processes()).toEqual([]);
   });
 
   test("lets a trap on INT that runs programs finish", async () => {
     const mark = new Mark();
-    const place = openSession(shells, { killGraceMs: 10_000 });
-    const running = place.session.run(
+    const opened = openSession(shells, { killGraceMs: 10_000 });
+    const running = opened.session.run(
       lengthen("trap 'sleep 0.3; echo cleaned; exit 7' INT; touch ready; S; touch marker", mark),
     );
-    await startOf(place.dir);
-    await place.session.interrupt();
+    await whenReady(opened.dir);
+    await opened.session.interrupt();
     expect(said(await running)).toMatchObject({ exitCode: 7, out: "cleaned\n" });
-    expect(existsSync(join(place.dir, "marker"))).toBe(false);
+    expect(existsSync(join(opened.dir, "marker"))).toBe(false);
   });
 
-  test("spares what earlier commands left running", async () => {
+  test("spares processes that earlier commands left running", async () => {
     const mark = new Mark();
-    const place = openSession(shells);
+    const opened = openSession(shells);
     const earlier = mark.next();
-    await place.run(`(sleep ${earlier}; touch marker) &`);
-    const running = place.session.run(`touch ready; sleep ${mark.next()}`);
-    await startOf(place.dir);
-    await place.session.interrupt();
+    await opened.run(`(sleep ${earlier}; touch marker) &`);
+    const running = opened.session.run(`touch ready; sleep ${mark.next()}`);
+    await whenReady(opened.dir);
+    await opened.session.interrupt();
     await running;
     expect(mark.processes(`sleep ${earlier}`)).toHaveLength(1);
     expect(mark.processes()).toHaveLength(1);
   });
 });
 
-describe("an interrupt of a shell of its own", () => {
-  test.each(COMMANDS)("ends %s without its next step", async (_, command) => {
+describe("an interrupt of a standalone shell", () => {
+  test.each(COMMANDS)("ends %s before its next step", async (_, command) => {
     const mark = new Mark();
     const dir = shells.directory();
     const shell = await shells.manager().createShell({ command: lengthen(command, mark), workingDir: dir });
-    await startOf(dir);
+    await whenReady(dir);
     await shell.interrupt();
     expect(mark.processes()).toEqual([]);
     expect(shell.isRunning).toBe(false);
@@ -124,7 +124,7 @@ describe("an interrupt of a shell of its own", () => {
   });
 });
 
-/** What a cancel may meet at any moment: parts that begin, write, end. */
+/** Commands whose parts start, write and exit all the time, so that a cancel hits each of these moments. */
 const BUSY = [
   "(sleep 0.0%; echo > m.$BASHPID) & sleep 60",
   "for i in {1..30}; do (sleep 0.0%; echo > m.$BASHPID) & done; sleep 60",
@@ -134,7 +134,7 @@ const BUSY = [
   "(trap 'echo >> m.$BASHPID' INT TERM; while :; do sleep 0.00%; done) & sleep 0.01; echo > m.$$; sleep 60",
 ];
 
-/** Cancels each command at a random moment. Answers with what wrote a file when its cancel had returned. */
+/** Cancels each command at a random moment. Returns the commands that wrote a file after their cancel. */
 async function cancelAtRandom(manager: ShellManager, dir: string, count: number): Promise<string[]> {
   const writtenLate: string[] = [];
   let before: { readonly command: string; readonly files: string } | undefined;
@@ -151,7 +151,7 @@ async function cancelAtRandom(manager: ShellManager, dir: string, count: number)
     const { outcome } = await session.run(command, { signal: abort.signal });
     before = { command, files: filesIn(dir) };
     expect(outcome).toMatchObject({ kind: "aborted" });
-    // A moment for what should be dead: another command, of the session.
+    // Give a process that survived the cancel time to write: run another command in the session.
     if (cancels % 10 === 9) await session.run("sleep 0.05");
   }
   await manager.session("last", { workingDir: dir }).run("sleep 0.2");

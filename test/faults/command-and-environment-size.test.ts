@@ -6,7 +6,7 @@ import { useShells } from "../fixtures/shells.ts";
 const { manager, run } = useShells();
 
 test.each([
-  ["131,072 bytes, one more than an argument may have", 131_072],
+  ["131,072 bytes, one more than the kernel allows for an argument", 131_072],
   ["1 MiB", 1024 ** 2],
   ["3 MB", 3_000_000],
 ])("a command of %s runs", async (_, size) => {
@@ -19,7 +19,7 @@ test.each([
   expect(shell.exitCode).toBe(7);
 });
 
-test("a command of 20,000 lines runs to its last one", async () => {
+test("a command of 20,000 lines runs to its last line", async () => {
   const lines = Array.from({ length: 20_000 }, (_, i) => `: line ${i}`);
   const shell = await run(manager(), `${lines.join("\n")}\necho $LINENO`);
   expect(shell.getAllOutput()).toBe("20001\n");
@@ -53,7 +53,7 @@ test("an environment of 3 MB is refused, and its biggest variable is named", asy
   await expect(start).rejects.toThrow(/Environment too large.*biggest is BULK_17 with 90009 bytes/);
 });
 
-test("one variable larger than the system takes is refused by name", async () => {
+test("a variable that is larger than the system allows is refused by name", async () => {
   const start = manager().createShell({
     command: "true",
     workingDir: "/",
@@ -63,10 +63,10 @@ test("one variable larger than the system takes is refused by name", async () =>
 });
 
 test.each([
-  ["what fits through a fifo", 30_000, 1],
-  ["more than fits through a fifo", 100_000, 1],
-  ["nearly all that the system takes", 100_000, 18],
-])("an environment of %s reaches the command and its children whole", async (_, size, count) => {
+  ["a size that fits into a fifo", 30_000, 1],
+  ["a size that does not fit into a fifo", 100_000, 1],
+  ["nearly the maximum size", 100_000, 18],
+])("an environment of %s reaches the command and its children complete", async (_, size, count) => {
   const names = Array.from({ length: count }, (_unused, i) => `BULK_${i}`);
   const env = Object.fromEntries(names.map((name, i) => [name, String(i % 10).repeat(size)]));
   const shell = await run(manager(), "env -0 | tr '\\0' '\\n' | grep ^BULK_ | sort", { env });
@@ -81,7 +81,7 @@ test("a variable may hold lines, quotes, and an empty value", async () => {
   expect(shell.getAllOutput()).toBe(`${env.LINES_OF}|${env.QUOTES}||`);
 });
 
-test("a refused start takes no place among the live shells", async () => {
+test("a refused start does not count as a live shell", async () => {
   const shells = manager({ maxLiveShells: 1 });
   for (const command of ["a\0b", "c\0d"]) {
     await expect(shells.createShell({ command, workingDir: "/" })).rejects.toThrow(/NUL/);

@@ -14,7 +14,7 @@ const specialHost = useSpecialHosts();
 const CAP = 16 * 1024 ** 2;
 const CAP_REMARK = /^output cap reached: only the first 16777216 bytes of a stream are kept/;
 
-/** Bytes on disk, as the file system counts them, and as the file says. */
+/** The logical size of a file, and the bytes that the file system allocated for it. */
 function sizes(path: string): { logical: number; allocated: number } {
   const { size, blocks } = statSync(path);
   return { logical: size, allocated: blocks * 512 };
@@ -28,7 +28,7 @@ test("a runaway command leaves exactly the cap on disk, and the result says so",
   expect(shell.remarks).toEqual([expect.stringMatching(CAP_REMARK)]);
 });
 
-test("a cap that was set for one shell only holds for that one", async () => {
+test("a cap that is set for one shell does not apply to other shells", async () => {
   const shells = manager();
   const small = await run(shells, "yes", { capBytes: 1024 ** 2 });
   expect(sizes(small.outputFiles.stdout).logical).toBe(1024 ** 2);
@@ -37,19 +37,19 @@ test("a cap that was set for one shell only holds for that one", async () => {
   expect(usual.remarks).toEqual([]);
 });
 
-test("no more than the cap is kept where it is not a multiple of a KiB", async () => {
+test("a cap that is not a multiple of 1 KiB is not exceeded", async () => {
   const shell = await run(manager({ capBytes: 100_000 }), "yes");
   expect(sizes(shell.outputFiles.stdout).logical).toBeLessThanOrEqual(100_000);
   expect(sizes(shell.outputFiles.stdout).logical).toBeGreaterThan(98_000);
 });
 
-test("output of exactly the cap is whole, and nothing is said about a cap", async () => {
+test("output of exactly the cap's size is complete, without a remark", async () => {
   const shell = await run(manager({ capBytes: CAP }), `head -c ${CAP} /dev/zero; exit 3`);
   expect(sizes(shell.outputFiles.stdout).logical).toBe(CAP);
   expect(shell).toMatchObject({ exitCode: 3, remarks: [] });
 });
 
-test("each stream has a cap of its own", async () => {
+test("each stream has its own cap", async () => {
   const shell = await run(manager({ capBytes: CAP }), "(yes >&2); echo code=$?; echo and on");
   expect(sizes(shell.outputFiles.stderr).logical).toBe(CAP);
   expect(readFileSync(shell.outputFiles.stdout, "utf8")).toBe("code=141\nand on\n");
@@ -69,7 +69,7 @@ test("a command that continues after the cap keeps its own exit code", async () 
   expect(shell.remarks).toEqual([expect.stringMatching(CAP_REMARK)]);
 });
 
-test("files that the command writes itself know no cap", async () => {
+test("the cap does not limit files that the command itself writes", async () => {
   const file = join(directory(), "big");
   const command = `head -c 3M /dev/zero > ${file}; echo code=$?; ulimit -f`;
   const shell = await run(manager({ capBytes: 1024 ** 2 }), command);
@@ -84,7 +84,7 @@ test("the cap also limits a leftover that keeps printing", async () => {
   expect(sizes(shell.outputFiles.stdout).logical).toBe(CAP);
 });
 
-/** A shell whose command prints without end as soon as `release` is called. */
+/** A shell whose command prints endlessly once `release` is called. */
 async function readyToRunAway(): Promise<{
   started: Started;
   keeper: number;
@@ -95,7 +95,7 @@ async function readyToRunAway(): Promise<{
   const dir = directory();
   const fifo = join(dir, "go");
   execFileSync("mkfifo", [fifo]);
-  // Without slots: if all processes of nacre are killed, none would end them.
+  // No slots: after all of nacre's processes are killed, no process would end a slot.
   await host.manager({ stateRoot: join(dir, "state"), capBytes: CAP, poolSize: 0 });
   const started = await host.start({ command: `read -r < ${fifo}; exec yes` });
   return {
@@ -119,10 +119,10 @@ async function recordOf(path: string): Promise<ExitRecord> {
   }, 15_000);
 }
 
-test("with host, keeper and deputy killed, a runaway command still leaves no more than the cap", async () => {
+test("a runaway command stays within its cap even if its host, keeper and deputy are killed", async () => {
   const { started, keeper, release, kill } = await readyToRunAway();
   const deputy = deputyOf(keeper);
-  // Stopped first: left alone it would end the command, or be replaced by the host.
+  // Stop the keeper first: a running keeper would end the command, and the host would replace a dead one.
   process.kill(keeper, "SIGSTOP");
   process.kill(deputy, "SIGKILL");
   await kill();
@@ -140,7 +140,7 @@ test("with host, keeper and deputy killed, a runaway command still leaves no mor
   await eventually(() => expect([started.commandPid, started.shimPid].filter(isAlive)).toEqual([]));
 });
 
-test("with the host killed, the record is complete and no process dies of its broken pipe", async () => {
+test("after the host is killed, the record is complete and no process dies of the broken pipe", async () => {
   const { started, keeper, release, kill } = await readyToRunAway();
   process.kill(keeper, "SIGSTOP");
   await kill();
@@ -155,15 +155,15 @@ test("with the host killed, the record is complete and no process dies of its br
   expect(sizes(started.files.stdout).logical).toBe(CAP);
 });
 
-test("the keeper and the shims do not die of a broken pipe, and the command does", async () => {
+test("the keeper and the shims ignore SIGPIPE, and the command does not", async () => {
   const { started, keeper, release } = await readyToRunAway();
-  const ignored = (pid: number) => {
+  const ignoresSigpipe = (pid: number) => {
     const [, mask = ""] = /^SigIgn:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return (BigInt(`0x${mask}`) >> 12n) & 1n;
   };
-  // The fork that becomes the command may not have come that far.
+  // The fork that becomes the command may not have reset SIGPIPE yet.
   await eventually(() =>
-    expect([keeper, started.shimPid, started.commandPid].map(ignored)).toEqual([1n, 1n, 0n]),
+    expect([keeper, started.shimPid, started.commandPid].map(ignoresSigpipe)).toEqual([1n, 1n, 0n]),
   );
   release();
   await recordOf(started.files.record);

@@ -6,18 +6,18 @@ import { FULL, SPOOL_FULL, useSmallDisks } from "../fixtures/small-disk.ts";
 
 const { directory, onDisk } = useSmallDisks();
 
-/** Prints more than the disk can hold, and goes on. */
+/** Prints more than the disk can hold, and continues. */
 const TOO_MUCH = "trap '' PIPE; head -c 4M /dev/zero | tr '\\0' x";
 const NO_SPACE = /no space left .*\/state\/shells\/shell_\w+.* free space/i;
 const UNSAVED = /state could not be saved in .*\/state\/shells\/shell_\w+: .*No space left.* Free space/;
 
-/** The remarks on output, of which there is one at most, whatever the number of streams. */
+/** The remarks on output. A command has at most one, even if both streams lost output. */
 function aboutOutput(notes: readonly string[]): readonly string[] {
   return notes.filter((note) => /output|logger/i.test(note));
 }
 
 describe("in a session", () => {
-  test("a command that fills the disk keeps its exit code and what was stored, and the remark names the disk", async () => {
+  test("a command that fills the disk keeps its exit code and its stored output, and the remark names the disk", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     expect(await host.inSession("echo one; V=kept")).toMatchObject({ out: "one\n", notes: [] });
@@ -29,7 +29,7 @@ describe("in a session", () => {
     expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(NO_SPACE)]);
     const still = await host.inSession("echo lost; (exit 8)");
     expect(still.exitCode).toBe(8);
-    // A failed save of the state, or a probe of the disk, can give a block back between the commands. Then this short
+    // A failed save of the state, or a probe of the disk, can free a block between the commands. Then this short
     // output fits.
     const remarks = still.out === "lost\n" ? [] : [expect.stringMatching(SPOOL_FULL)];
     expect(aboutOutput(still.notes)).toEqual(remarks);
@@ -37,11 +37,11 @@ describe("in a session", () => {
     const next = await host.inSession("seq 1000 | tail -1; echo $V >&2");
     expect(next).toMatchObject({ exitCode: 0, out: "1000\n", err: "kept\n" });
     expect(aboutOutput(next.notes)).toEqual([]);
-    // Said of the command that it happened to, and of no later one.
+    // Only the command that lost output has the remark. Later commands have none.
     expect(aboutOutput((await host.inSession("exit 3")).notes)).toEqual([]);
   });
 
-  test("a command that fills the disk and ends bash keeps its exit code and output, and the state is there when there is room", async () => {
+  test("a command that fills the disk and ends bash keeps its exit code and output, and the state returns once space is free", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     await host.inSession("V=kept");
@@ -59,9 +59,9 @@ describe("in a session", () => {
     expect(await host.inSession("echo $V")).toMatchObject({ exitCode: 0, out: "kept\n" });
   });
 
-  test("the exit code and the remark are right where other loggers than the first have no room", async () => {
+  test("the exit code and the remark are correct if replacement loggers find the disk full", async () => {
     const { host, disk } = await onDisk();
-    // A long output has the loggers exchanged.
+    // A long output makes the session replace its loggers.
     await host.inSession("seq 10000");
     await host.inSession("echo now with others");
     await host.ask("fillDisk", { path: join(disk, "filler") });
@@ -107,7 +107,7 @@ describe("in a session", () => {
     expect(await host.inSession("echo $A $D")).toMatchObject({ out: "1 4\n", notes: [] });
   });
 
-  test("a first command on a full disk is a clear error, and runs when there is room", async () => {
+  test("a first command on a full disk fails with a clear error, and runs once space is free", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     await host.ask("fillDisk", { path: filler });
@@ -118,7 +118,7 @@ describe("in a session", () => {
     expect(await host.inSession("echo now")).toMatchObject({ exitCode: 0, out: "now\n", notes: [] });
   });
 
-  test("a background start on a full disk is a clear error, and inherits the state when there is room", async () => {
+  test("a background start on a full disk fails with a clear error, and inherits the state once space is free", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     await host.inSession("export V=kept; f() { echo f $V; }");
@@ -133,7 +133,7 @@ describe("in a session", () => {
     expect(await host.ask("output", { id })).toBe("f kept\n");
   });
 
-  test("without inodes for other loggers commands run without output, and with it when there are some", async () => {
+  test("without inodes for new loggers commands run without output, and print again once inodes are free", async () => {
     const { host, disk } = await onDisk("size=1m,nr_inodes=100");
     const filler = join(disk, "filler");
     const inodes = join(disk, "inodes");

@@ -1,4 +1,4 @@
-// Every disk here is a tmpfs in the mount namespace of its host: it is full for no other process, and ends with the host.
+// Each disk is a tmpfs in the mount namespace of its host. No other process sees it, and it disappears with the host.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ test("a command that fills the disk keeps its exit code, and the result says spo
   expect(ended.remarks).toEqual([expect.stringMatching(SPOOL_FULL)]);
 });
 
-test("a command that dies of the full disk is ended by SIGPIPE, and the result says why", async () => {
+test("a command that cannot print to a full disk dies of SIGPIPE, and the result says why", async () => {
   const { host } = await onDisk();
   const { id } = await host.start({ command: "yes" });
   const ended = await host.wait(id);
@@ -28,7 +28,7 @@ test("a command that dies of the full disk is ended by SIGPIPE, and the result s
   expect(ended.remarks).toEqual([expect.stringMatching(SPOOL_FULL)]);
 });
 
-test("a command that runs while the disk is full for another reason keeps its exit code", async () => {
+test("a command keeps its exit code while another process fills the disk", async () => {
   const { host, disk } = await onDisk();
   const fifo = join(directory(), "go");
   execFileSync("mkfifo", [fifo]);
@@ -51,15 +51,15 @@ test("a kill on a full disk is recorded as a kill", async () => {
   expect(await host.ask<string>("read", { path: files.record })).toMatch(/^X 137 .*\nC killed kill\(\)/);
 });
 
-test("a start on a full disk is a clear error, and works again when there is room", async () => {
+test("a start on a full disk fails with a clear error, and works again once space is free", async () => {
   const { host, disk } = await onDisk();
   const filler = join(disk, "filler");
   const { id } = await host.start({ command: "exit 1" });
   await host.wait(id);
   await host.ask("fillDisk", { path: filler });
-  // More often than there are shells waiting for a job: those were made while there was room.
+  // Start more shells than there are waiting slots: those slots were created before the disk was full.
   for (let i = 0; i < 5; i++) {
-    // Each refused start gives back what its slot had taken.
+    // Each refused start frees the space of its slot: fill the disk again.
     await host.ask("fillDisk", { path: `${filler}${i}` });
     const refused = await host.refusedStart({ command: "echo never" });
     expect(refused).toMatchObject({ name: "NacreError", code: "spawn_failed" });
@@ -70,7 +70,7 @@ test("a start on a full disk is a clear error, and works again when there is roo
   expect(await host.wait(again)).toMatchObject({ exitCode: 2, remarks: [] });
 });
 
-test("a first start on a disk that is full already is a clear error", async () => {
+test("a first start on a full disk fails with a clear error", async () => {
   const { host, disk } = await onDisk();
   const filler = join(disk, "filler");
   await host.ask("fillDisk", { path: filler });
@@ -82,7 +82,7 @@ test("a first start on a disk that is full already is a clear error", async () =
   expect(await host.wait(id)).toMatchObject({ exitCode: 4 });
 });
 
-test("a disk that is out of inodes refuses every start clearly, and none hangs", async () => {
+test("without free inodes every start fails with a clear error, and no start hangs", async () => {
   const { host } = await onDisk("size=1m,nr_inodes=20");
   const refusals: Failure[] = [];
   // Each shell that does start leaves files behind, so the inodes run out soon.
@@ -99,14 +99,14 @@ test("a disk that is out of inodes refuses every start clearly, and none hangs",
   }
 });
 
-test("a host on a full disk leaves by itself", async () => {
+test("a host on a full disk exits by itself", async () => {
   const { host, disk } = await onDisk();
   await host.ask("fillDisk", { path: join(disk, "filler") });
   await host.refusedStart({ command: "true" });
   expect(await host.leave()).toBe(0);
 });
 
-/** Runs a script of bash where NACRE_HOME is on a small disk; $1 is a file on it, to fill it with. */
+/** Runs a bash script with NACRE_HOME on a small disk. $1 is a file on that disk: the script fills the disk with it. */
 function onSmallDiskRun(script: string): { readonly stdout: string; readonly stderr: string } {
   const disk = directory();
   const [file = "", ...args] = [...onSmallDisk(disk), "bash", "-c", script, "bash", join(disk, "filler")];
@@ -115,14 +115,19 @@ function onSmallDiskRun(script: string): { readonly stdout: string; readonly std
   return spawnSync(file, args, { env: { ...env, N }, encoding: "utf8", timeout: 60_000 });
 }
 
-/** Prints more than the disk can hold, and goes on. */
+/** Prints more than the disk can hold, and continues. */
 const TOO_MUCH = "trap '' PIPE; head -c 4M /dev/zero | tr '\\0' x";
 const FILL = 'cat /dev/zero >"$1" 2>/dev/null';
 
 describe("the program", () => {
-  test("says on a full disk what is wrong, without a stack trace, and lists shells", () => {
-    const words = ["run 'echo hi'", "run --json 'echo hi'", "run -b 'echo hi'", "run --session s 'echo hi'"];
-    const script = words.map((line) => `$N ${line}; echo "code $?"`).join("\n");
+  test("reports a full disk without a stack trace, and still lists shells", () => {
+    const commandLines = [
+      "run 'echo hi'",
+      "run --json 'echo hi'",
+      "run -b 'echo hi'",
+      "run --session s 'echo hi'",
+    ];
+    const script = commandLines.map((line) => `$N ${line}; echo "code $?"`).join("\n");
     const { stdout, stderr } = onSmallDiskRun(`${FILL}\n${script}\n$N ps; echo "ps $?"`);
     expect(stdout.match(/^code 1$/gm)).toHaveLength(4);
     expect(stdout).toMatch(/^ps 0$/m);
@@ -131,7 +136,7 @@ describe("the program", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  test("keeps the exit code of a command that fills the disk, and says so", () => {
+  test("keeps the exit code of a command that fills the disk, and reports the full disk", () => {
     const { stdout, stderr } = onSmallDiskRun(
       [
         `$N run "${TOO_MUCH}; exit 7" >/dev/null; echo "alone $?"; $N clean >/dev/null`,
@@ -143,29 +148,29 @@ describe("the program", () => {
     expect(stderr.match(/^nacre: spool full: .*free space/gm)).toHaveLength(2);
   });
 
-  test("serves MCP on a full disk: calls say what is wrong, and work when there is room", async () => {
+  test("serves MCP on a full disk: calls report it, and work once space is free", async () => {
     const disk = directory();
     const [file = "", ...args] = [...onSmallDisk(disk), process.execPath, program, "mcp", "--policy", "off"];
     const env = { PATH: process.env["PATH"] ?? "", NACRE_HOME: join(disk, "state"), HOME: "/nonexistent" };
     const server = spawn(file, args, { env, cwd: "/", stdio: ["pipe", "pipe", "inherit"] });
     const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
-    const say = (message: unknown) => void server.stdin.write(`${JSON.stringify(message)}\n`);
+    const send = (message: unknown) => void server.stdin.write(`${JSON.stringify(message)}\n`);
     const answer = async (id: number) => {
       for (let line = await lines.next(); !line.done; line = await lines.next()) {
-        const { id: of, result } = JSON.parse(line.value);
-        if (of === id) return result.structuredContent ?? result;
+        const { id: answered, result } = JSON.parse(line.value);
+        if (answered === id) return result.structuredContent ?? result;
       }
     };
     const call = async (id: number, command: string) => {
-      say(bash(id, command));
+      send(bash(id, command));
       return await answer(id);
     };
-    // Only its own namespace has the disk.
+    // Only the server's mount namespace contains the disk.
     const filler = () => `/proc/${server.pid}/root${disk}/filler`;
     try {
-      say(HELLO[0]);
+      send(HELLO[0]);
       await answer(0);
-      say(HELLO[1]);
+      send(HELLO[1]);
       expect(await call(1, "echo hi")).toMatchObject({ exit_code: 0, output: "hi\n" });
       // Removing the output files alone makes no room: the shim keeps the first ones open.
       writeFileSync(`/proc/${server.pid}/root${disk}/spare`, Buffer.alloc(64 * 1024));

@@ -1,5 +1,5 @@
-// The end of a manager or of its host while slots are being opened: the host does not know such a slot yet, so only the
-// keeper can end it.
+// A manager is disposed of, or its host is killed, while slots start. The host does not know these slots yet, so only the
+// keeper can end them.
 import { randomInt } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,25 +16,25 @@ const durables = useDurables(shells);
 
 const ROUNDS = process.env["NACRE_LONG"] ? 400 : 12;
 
-/** No process, and no directory of a keeper or of a slot without a job. */
+/** Expects no process, no directory of a keeper, and no directory of a slot without a job. */
 async function expectNothingLeft(root: string, ids: readonly string[]): Promise<void> {
   await eventually(() => expect(processesTouching(root)).toEqual([]));
   await eventually(() => expect(namesIn(join(root, "keepers"))).toEqual([]));
   expect(namesIn(join(root, "shells")).sort()).toEqual([...ids].sort());
 }
 
-/** A manager without a start has made no directory. */
+/** A manager that started no shell has created no directory. */
 function namesIn(dir: string): string[] {
   return existsSync(dir) ? readdirSync(dir) : [];
 }
 
-/** Directories that a killed host made for slots and had not asked its keeper for. The next host removes them. */
+/** Slot directories that a killed host created before it sent the request to its keeper. The next host removes them. */
 function neverRequested(root: string): string[] {
   const ids = readdirSync(join(root, "shells"));
   return ids.filter((id) => readdirSync(join(root, "shells", id)).every((name) => name === "record"));
 }
 
-/** Resolves with the ids of the shells that began; the others were refused. */
+/** Resolves with the ids of the shells that started. The other starts were refused. */
 async function startSome(manager: ShellManager, count: number): Promise<string[]> {
   const starts = Array.from({ length: count }, () =>
     manager.createShell({ command: "true", workingDir: "/", background: false }),
@@ -45,7 +45,7 @@ async function startSome(manager: ShellManager, count: number): Promise<string[]
 
 const moment = (maxMs: number) => new Promise((resolve) => setTimeout(resolve, randomInt(0, maxMs)));
 
-test(`of ${ROUNDS} managers disposed of while slots are opened nothing is left`, {
+test(`${ROUNDS} managers that are disposed of while slots start leave nothing behind`, {
   timeout: ROUNDS * 5_000,
 }, async () => {
   for (let done = 0; done < ROUNDS; done += 4) {
@@ -64,7 +64,7 @@ test(`of ${ROUNDS} managers disposed of while slots are opened nothing is left`,
   }
 });
 
-test("a command that is being started when its manager is disposed of has ended, or never runs", async () => {
+test("a command whose manager is disposed of during its start is killed or never runs", async () => {
   const marks = new Mark();
   for (let round = 0; round < 6; round++) {
     const manager = shells.manager({ poolSize: round % 3 });
@@ -80,7 +80,7 @@ test("a command that is being started when its manager is disposed of has ended,
   }
 });
 
-test("what ended and forgotten shells left running ends with the manager", async () => {
+test("leftovers of a forgotten shell end with the manager", async () => {
   const marks = new Mark();
   const manager = shells.manager();
   const dir = shells.directory();
@@ -96,7 +96,7 @@ test("what ended and forgotten shells left running ends with the manager", async
   await eventually(() => expect(marks.processes()).toEqual([]));
 });
 
-test(`of ${ROUNDS} hosts killed while slots are opened nothing is left`, {
+test(`${ROUNDS} hosts that are killed while slots start leave nothing behind`, {
   timeout: ROUNDS * 5_000,
 }, async () => {
   for (let done = 0; done < ROUNDS; done += 4) {

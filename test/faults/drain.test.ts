@@ -17,21 +17,18 @@ test.each([
   [TURNS, 4],
   [TURNS, 200_000],
   [TURNS / 2, 5_000_000],
-])(
-  "%i of %i-byte outputs are complete at the end, with a leftover that holds the pipe",
-  async (runs, size) => {
-    const shells = manager();
-    const lengths: number[] = [];
-    for (let i = 0; i < runs; i++) {
-      const shell = await run(shells, `sleep 300 & head -c ${size} /dev/zero`);
-      lengths.push(statSync(shell.outputFiles.stdout).size);
-      expect(shell.remarks).toEqual([]);
-    }
-    expect(lengths).toEqual(Array.from({ length: runs }, () => size));
-  },
-);
+])("%i outputs of %i bytes are complete at exit although a leftover holds the pipe", async (runs, size) => {
+  const shells = manager();
+  const lengths: number[] = [];
+  for (let i = 0; i < runs; i++) {
+    const shell = await run(shells, `sleep 300 & head -c ${size} /dev/zero`);
+    lengths.push(statSync(shell.outputFiles.stdout).size);
+    expect(shell.remarks).toEqual([]);
+  }
+  expect(lengths).toEqual(Array.from({ length: runs }, () => size));
+});
 
-test("the last words before a sudden death are kept", async () => {
+test("output that a command prints right before SIGKILL is kept", async () => {
   const shells = manager();
   for (let i = 0; i < TURNS / 2; i++) {
     const shell = await run(shells, "sleep 300 & printf 'last words'; printf 'cry' >&2; kill -9 $$");
@@ -40,7 +37,7 @@ test("the last words before a sudden death are kept", async () => {
   }
 });
 
-test("a command that ends with a leftover printing on is over at once", async () => {
+test("a command ends at once although its leftover keeps printing", async () => {
   const shells = manager();
   const shell = await run(shells, "yes & disown; echo mine >&2; exit 3", { capBytes: 1024 ** 3 });
   expect(shell.exitCode).toBe(3);
@@ -49,7 +46,7 @@ test("a command that ends with a leftover printing on is over at once", async ()
   expect((await shell.kill({ graceMs: 0 })).survivors).toEqual([]);
 });
 
-/** The other children of its shim. */
+/** The loggers of a shim: all of its children except the command. */
 function loggersOf(shimPid: number, commandPid: number): number[] {
   const children = readFileSync(`/proc/${shimPid}/task/${shimPid}/children`, "utf8").trim().split(" ");
   return children.map(Number).filter((pid) => pid !== commandPid);
@@ -105,9 +102,9 @@ function readAll(fd: number): number {
   return total;
 }
 
-test("a logger asleep in a write has not drained its pipe: the end waits until it has", async () => {
+test("the exit is reported only after a logger that is blocked in a write has drained its pipe", async () => {
   const { keeper, disk, logger, record } = await onSlowDisk("head -c 100000 /dev/zero; exit 5");
-  // The command is dead, and the logger asleep, but not because there is nothing left.
+  // The command is dead. The logger is blocked in write(), so its pipe still holds output.
   await eventually(() => expect(readFileSync(`/proc/${logger}/syscall`, "utf8")).toMatch(/^(1|64) 0x1 /));
   expect(readEndRecord(record).exit).toBe("pending");
   const ended = keeper.line();
@@ -122,7 +119,7 @@ test("a logger asleep in a write has not drained its pipe: the end waits until i
 
 test("the wait for a stopped logger has a limit, and the record says that it was reached", async () => {
   const { keeper, logger, record } = await onSlowDisk("head -c 100000 /dev/zero; exit 5");
-  // It is stopped as well: woken once, it is still stuck.
+  // Stop the logger as well: a single SIGCONT leaves it blocked in write().
   process.kill(logger, "SIGSTOP");
   expect(await keeper.line()).toMatch(/^exit 1 5 u /);
   expect(readEndRecord(record).exit).toMatchObject({ code: 5, unsure: true });

@@ -1,4 +1,4 @@
-// However a host ends, its durable shells go on, and the next host finds all of their output and their true end.
+// However a host ends, its durable shells keep running. The next host finds all of their output and their exit status.
 import { randomInt } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const shells = useShells();
 const durables = useDurables(shells);
 
 const DEATHS: readonly (readonly [string, (host: SpecialHost) => Promise<unknown>])[] = [
-  ["comes to its end", (host) => host.leave()],
+  ["exits normally", (host) => host.leave()],
   ["calls process.exit()", (host) => host.dieOf("exit", { code: 3 })],
   ["gets SIGTERM", (host) => host.kill("SIGTERM")],
   ["gets SIGHUP", (host) => host.kill("SIGHUP")],
@@ -25,7 +25,7 @@ const DEATHS: readonly (readonly [string, (host: SpecialHost) => Promise<unknown
 ];
 
 test("a durable shell keeps running however its host ends; a shell that is not durable ends", async () => {
-  // Side by side: they spend it waiting.
+  // In parallel: each case mostly waits.
   await Promise.all(DEATHS.map(([how, die]) => outlive(how, die)));
 });
 
@@ -58,7 +58,7 @@ async function outlive(how: string, die: (host: SpecialHost) => Promise<unknown>
   expect(manager.getShell(mortal.id)?.outcome, how).toMatchObject({ kind: "killed" });
 }
 
-test("the keeper of a dead host goes with its last durable shell, and leaves nothing", async () => {
+test("the keeper of a dead host exits after its last durable shell, and leaves nothing behind", async () => {
   const root = durables.root();
   const go = shells.directory();
   const host = await durables.host(root);
@@ -67,7 +67,7 @@ test("the keeper of a dead host goes with its last durable shell, and leaves not
     const command = `until [[ -e ${join(go, name)} ]]; do sleep 0.02; done; echo ${name}`;
     started.push(await host.start({ command, durable: true }));
   }
-  // A slot that is only being started would be in no list yet.
+  // Wait for all slots: a slot that is still starting is not in any list yet.
   await eventually(() => expect(waiting(root)).toHaveLength(POOL_SLOTS_COUNT));
   await host.kill();
   const keepers = join(root, "keepers");
@@ -84,7 +84,7 @@ test("the keeper of a dead host goes with its last durable shell, and leaves not
   expect(readdirSync(join(root, "shells")).sort()).toEqual(started.map(({ id }) => id).sort());
 });
 
-test("what a durable shell left running ends when it has ended without a host", async () => {
+test("leftovers of a durable shell end after the shell exits without a host", async () => {
   const root = durables.root();
   const marks = new Mark();
   const go = join(shells.directory(), "go");
@@ -129,7 +129,7 @@ test("a finished shell of a dead host is found by its id, durable or not, and no
 const ROUNDS = isLong ? 60 : 5;
 const SHELLS = 4;
 
-/** Lines on both streams with pauses in between, a tail without a newline, and a code of its own. */
+/** Lines on both streams with pauses in between, a tail without a newline, and its own exit code. */
 function checkable(seed: number): { plan: CreateShellOptions; stdout: string; stderr: string; code: number } {
   const lines = Array.from({ length: 12 }, (_, line) => `${seed}-${line}`);
   const code = (seed * 37) % 256;
@@ -148,11 +148,11 @@ function checkable(seed: number): { plan: CreateShellOptions; stdout: string; st
   };
 }
 
-test(`of ${ROUNDS} hosts killed at random moments no byte and no exit code of a durable shell is lost`, {
+test(`durable shells of ${ROUNDS} hosts that are killed at random moments lose no byte and no exit code`, {
   timeout: Math.max(120_000, ROUNDS * 10_000),
 }, async ({ annotate }) => {
   const counts = { complete: 0, neverStarted: 0, none: 0 };
-  // A few at a time: they spend it waiting.
+  // Four at a time: each round mostly waits.
   for (let done = 0; done < ROUNDS; done += 4) {
     const rounds = Array.from({ length: Math.min(4, ROUNDS - done) }, (_, index) => killOne(done + index));
     for (const { found, ends } of await Promise.all(rounds)) {
@@ -169,15 +169,15 @@ async function killOne(round: number) {
   const host = await durables.host(root);
   const plans = Array.from({ length: SHELLS }, (_, index) => checkable(round * SHELLS + index + 1));
   const reported = new Set<string>();
-  // From before the first start to after the last: so long after so many of them.
-  const [after, delayMs] = [randomInt(0, SHELLS + 1), randomInt(0, 120)];
+  // Kill the host delayMs after this many starts: from before the first start to after the last.
+  const [startsBeforeKill, delayMs] = [randomInt(0, SHELLS + 1), randomInt(0, 120)];
   const killSoon = () => void setTimeout(() => void host.kill(), delayMs);
-  if (after === 0) killSoon();
+  if (startsBeforeKill === 0) killSoon();
   await host.startMany(
     plans.map(({ plan }) => plan),
     (id) => {
       reported.add(id);
-      if (reported.size === after) killSoon();
+      if (reported.size === startsBeforeKill) killSoon();
     },
   );
   await host.kill();

@@ -1,4 +1,5 @@
-// Several hosts on one state root: all see the same shells, exactly one adopts, none touches another's.
+// Several hosts on one state root: all see the same shells, exactly one adopts each shell, and none
+// touches the shells of another live host.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -32,7 +33,7 @@ async function startSleepers(
   return ids;
 }
 
-test("two hosts see each other's shells, and what one ends is ended for the other", async () => {
+test("two hosts see each other's shells, and both see a kill by either host", async () => {
   const root = durables.root();
   const [one, two] = [await durables.host(root), await durables.host(root)];
   const marks = new Mark();
@@ -63,7 +64,7 @@ test("two hosts see each other's shells, and what one ends is ended for the othe
   expect(marks.processes()).toEqual([]);
 });
 
-test("of several hosts that adopt at once exactly one gets each shell", async () => {
+test("if several hosts adopt at once, exactly one of them gets each shell", async () => {
   const root = durables.root();
   const marks = new Mark();
   const dying = await durables.host(root);
@@ -82,7 +83,7 @@ test("of several hosts that adopt at once exactly one gets each shell", async ()
   expect(await Promise.all(adopters.map((host) => host.ask("adopt")))).toEqual(adopters.map(() => []));
 });
 
-test("a shell whose adopter is killed is adopted again, and once more after that one gave it up", async () => {
+test("a shell is adopted again after its adopter is killed, and again after its adopter is disposed of", async () => {
   const root = durables.root();
   const marks = new Mark();
   const first = await durables.host(root);
@@ -102,7 +103,7 @@ test("a shell whose adopter is killed is adopted again, and once more after that
   expect((await shell?.kill({ graceMs: 0 }))?.survivors).toEqual([]);
 });
 
-test(`of two hosts with ${SHELLS} shells each the death of one touches nothing of the other`, async () => {
+test(`the death of a host with ${SHELLS} shells leaves the ${SHELLS} shells of another host alone`, async () => {
   const root = durables.root();
   const marks = new Mark();
   const [dying, living] = [await durables.host(root), await durables.host(root)];
@@ -122,7 +123,7 @@ test(`of two hosts with ${SHELLS} shells each the death of one touches nothing o
   for (const id of doomed) expect(await living.wait(id)).toMatchObject({ status: "killed" });
 });
 
-test("waiters and live readers attach to an adopted shell as to one's own", async () => {
+test("waits and live readers work on an adopted shell as on a shell that the host started", async () => {
   const root = durables.root();
   const go = join(shells.directory(), "go");
   const host = await durables.host(root);

@@ -1,4 +1,4 @@
-// A shell is identified by more than a number: a process with its PID, its tag or its files is not mistaken for it.
+// A shell is identified by more than a number. A process that has reused its PID or its tag is not mistaken for it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";
@@ -31,7 +31,7 @@ test.skipIf(noReuse)(
 
       const next = await durables.host(root, { prefix, isChild: true });
       expect(await next.ask("adopt")).toMatchObject([{ id, status: "lost", exitCode: null }]);
-      // Its own processes are ended: no shim watches them any more.
+      // The adoption ends the shell's processes because no shim watches them any more.
       expect(marks.processes(own)).toEqual([]);
       expect(await next.ask("kill", { id })).toEqual({ signalled: [], survivors: [] });
       expect(marked(foreign)).toEqual([shimPid]);
@@ -40,7 +40,7 @@ test.skipIf(noReuse)(
 );
 
 test.skipIf(noReuse).each(["auto", "best-effort"] as const)(
-  `the group of a stranger that has an ended command's pid is not touched, containment %s${reuseTitle}`,
+  `a process that has reused an ended command's PID is not touched, nor its group, containment %s${reuseTitle}`,
   async (containment) => {
     await inPidNamespace(async ({ prefix, takePid, marked }) => {
       const root = durables.root();
@@ -64,7 +64,7 @@ test.each([
   ["another boot", 5, "deadbeef-0000-4000-8000-000000000000", "the machine has been restarted since", true],
   ["another pid namespace", 6, "4026530000", "it was started in another pid namespace", false],
 ] as const)(
-  "a shell of %s is lost, says so, and processes with its PIDs are not touched",
+  "a shell of %s is lost with that reason, and processes with its PIDs are not touched",
   async (_, field, value, reason, adopts) => {
     const root = durables.root();
     const marks = new Mark();
@@ -75,7 +75,7 @@ test.each([
     const spool = new StateRoot(root);
     const identified = () => spool.list().filter((one) => readIdentity(spool.files(one).identity));
     await eventually(() => expect(identified()).toHaveLength(3));
-    // Its keeper has seen that it is durable, and has ended the two that wait, before its files are changed.
+    // Wait until the keeper has ended the two waiting slots. By then it has read that the shell is durable.
     await host.kill();
     await eventually(() => expect(spool.list()).toEqual([id]));
     const { identity } = new StateRoot(root).files(id);
@@ -103,7 +103,7 @@ test.each([
   ["with another key", (_theirs: string, own: string) => own],
   ["with the same key", (theirs: string) => theirs],
   ["of a host without a key", () => undefined],
-])("a tag that another host assigns by now, %s, leads to no process", async (_, keyOf) => {
+])("a tag that another host has reused, %s, identifies no process of the old shell", async (_, keyOf) => {
   const [root, elsewhere] = [durables.root(), durables.root()];
   const marks = new Mark();
   const dead = await durables.host(root);
@@ -114,7 +114,7 @@ test.each([
   const other = await alive.start({ command: `echo up; sleep ${marks.next()}` });
   await alive.ask("waitForLine", { id: other.id, line: "^up$" });
   await eventually(() => expect(marks.processes()).toHaveLength(1));
-  // As if both hosts had drawn the same number, one after the death of the other.
+  // Give the first host's shell the tag of the second host, as if both hosts had drawn the same tag.
   const file = new StateRoot(root).files(id).identity;
   const [own, theirs] = [file, new StateRoot(elsewhere).files(other.id).identity].map(readIdentity);
   if (!own?.key || !theirs?.key) throw new Error("These hosts have no key.");
@@ -130,7 +130,7 @@ test.each([
   expect(await alive.look(other.id)).toMatchObject({ status: "running" });
 });
 
-test("what cannot be read of a running shell costs only that shell", async () => {
+test("an unreadable file of a running shell affects only that shell", async () => {
   const root = durables.root();
   const marks = new Mark();
   const host = await durables.host(root);
@@ -146,9 +146,9 @@ test("what cannot be read of a running shell costs only that shell", async () =>
   writeFileSync(spool.files(identity).identity, "garbage of no use");
   writeFileSync(spool.files(meta).meta, '{"version": 1, "id"');
   await host.kill();
-  // If the keeper cannot read their deadline, they end with their host.
+  // Shells whose deadline the keeper cannot read end with their host.
   await eventually(() => expect(marks.processes()).toHaveLength(2));
-  // Without an identity no process knows whether its shim is alive.
+  // Without an identity no process can check whether the shim is alive: wait for the exit record.
   for (const id of [mark, identity])
     await eventually(() => expect(readEndRecord(spool.files(id).record).exit).toBeTypeOf("object"));
 
@@ -165,7 +165,7 @@ test("what cannot be read of a running shell costs only that shell", async () =>
   for (const { pid } of marks.processes()) process.kill(pid, "SIGKILL");
 });
 
-test("an exit record that cannot be read is never read as a success, and costs only its own shell", async () => {
+test("an unreadable exit record never counts as a success, and affects only its own shell", async () => {
   const root = durables.root();
   const host = await durables.host(root);
   const started = [];

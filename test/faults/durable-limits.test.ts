@@ -1,4 +1,4 @@
-// What bounds a durable shell holds without its host: its deadline, its disk cap, a disk that is full.
+// The limits of a durable shell apply without its host: its deadline, its disk cap, a full disk.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmdirSync, statSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const CAP_BYTES = 256 * 1024;
 
 const waitFor = (path: string) => `until [[ -e ${path} ]]; do sleep 0.02; done`;
 
-test("a durable shell may live for 24 hours, if nothing else is said", async () => {
+test("the default deadline of a durable shell is 24 hours", async () => {
   const root = durables.root();
   const manager = durables.manager(root);
   const shell = await manager.createShell({ command: "sleep 300", workingDir: "/", durable: true });
@@ -52,8 +52,8 @@ test("the deadline of a durable shell ends it after its host died, and another s
   );
 });
 
-test("a deadline is kept by the host that adopts the shell, even if the keeper is dead", async () => {
-  // One that is still to come, and one that has passed meanwhile.
+test("a host that adopts a shell enforces its deadline, even if the keeper is dead", async () => {
+  // One deadline passes after the adoption, and one before it.
   await Promise.all(
     [1_500, 300].map(async (timeoutMs) => {
       const root = durables.root();
@@ -62,8 +62,10 @@ test("a deadline is kept by the host that adopts the shell, even if the keeper i
       const command = `trap '' TERM; sleep ${marks.next()}`;
       const { id } = await host.start({ command, durable: true, timeoutMs });
       await killWithKeeper(host, root);
-      const passesMs = (readMeta(new StateRoot(root).files(id).meta)?.startedUptimeMs ?? 0) + timeoutMs;
-      if (timeoutMs < 1_000) await eventually(() => expect(uptime() * 1000).toBeGreaterThan(passesMs));
+      const deadlineUptimeMs =
+        (readMeta(new StateRoot(root).files(id).meta)?.startedUptimeMs ?? 0) + timeoutMs;
+      if (timeoutMs < 1_000)
+        await eventually(() => expect(uptime() * 1000).toBeGreaterThan(deadlineUptimeMs));
       const [shell] = await durables.manager(root, { killGraceMs: 50 }).adopt();
       expect(shell?.id).toBe(id);
       await shell?.wait(20_000);
@@ -73,7 +75,7 @@ test("a deadline is kept by the host that adopts the shell, even if the keeper i
   );
 });
 
-test("a runaway command whose host is dead is held to its disk cap to the byte", async () => {
+test("a runaway command whose host is dead stops exactly at its disk cap", async () => {
   const root = durables.root();
   const go = join(shells.directory(), "go");
   const host = await durables.host(root);
@@ -90,7 +92,7 @@ test("a runaway command whose host is dead is held to its disk cap to the byte",
   expect(shell?.remarks).toEqual([expect.stringMatching(/^output cap reached/)]);
 });
 
-test("a runaway command that does not end at its cap ends at its deadline, with the cap exact", async () => {
+test("a runaway command that continues at its cap ends at its deadline, with exactly the cap on disk", async () => {
   const root = durables.root();
   const host = await durables.host(root);
   const { id, files } = await host.start({
@@ -125,7 +127,7 @@ test("a durable shell whose working directory is removed keeps its output and it
   expect(shell?.getAllOutput()).toBe("up\non\n");
 });
 
-/** In front of a command line: run it where `dir` is a small disk, the same one for all; it goes with the test. */
+/** A command prefix that runs a program with a small disk at `dir`. All programs share the disk until the test ends. */
 async function sharedDisk(dir: string): Promise<readonly string[]> {
   const [file = "", ...args] = [...onSmallDisk(dir), "bash", "-c", "echo mounted; exec sleep 300"];
   const holder = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -135,7 +137,7 @@ async function sharedDisk(dir: string): Promise<readonly string[]> {
   return ["nsenter", "-t", String(holder.pid), ...user, "-m", "--"];
 }
 
-test("on a disk that fills up when the host is dead durable shells keep their exit codes, and the result says spool full", async ({
+test("durable shells keep their exit codes on a disk that fills up after the host's death, and the result says spool full", async ({
   skip,
 }) => {
   skip(!canMount(), CANNOT_MOUNT);
@@ -159,7 +161,7 @@ test("on a disk that fills up when the host is dead durable shells keep their ex
   const full = await next.wait(loud);
   expect(full).toMatchObject({ status: "failed", exitCode: 7 });
   expect(full.remarks).toEqual([expect.stringMatching(/^spool full: .* the exit code is right/)]);
-  // Nothing new can be written, and yet they can be taken over, end and be ended.
+  // Even on the full disk the shells can be adopted, can exit and can be killed.
   expect(await next.ask<{ id: string }[]>("adopt")).toHaveLength(3);
   writeFileSync(join(go, "quiet"), "");
   expect(await next.wait(quiet)).toMatchObject({ status: "failed", exitCode: 5, remarks: [] });

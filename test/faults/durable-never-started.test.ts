@@ -1,4 +1,4 @@
-// Hosts that die in the middle of a start, and the next host: no slot is left that waits forever.
+// A host dies during a start. Its keeper, its deputy or the next host cleans up: no slot waits forever.
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -15,11 +15,11 @@ const NEVER_STARTED = {
   reason: "never started: its host was killed before the command could begin",
 };
 
-/** Of the keeper of a host that is killed, and of its deputy. */
+/** What happens to the keeper of a killed host, and to its deputy. */
 type Fate = "lives" | "is killed, too" | "is killed with its deputy";
 const FATES: readonly Fate[] = ["lives", "is killed, too", "is killed with its deputy"];
 
-/** A host that kills itself at one point of the start of this command, which it gets in no other way. */
+/** Runs a host that kills itself at `point` of a command's start. The command writes `witness` if it runs. */
 async function dieAt(
   point: string,
   { root, keeper, durable }: { root: string; keeper: Fate; durable: boolean },
@@ -28,7 +28,7 @@ async function dieAt(
   const host = await durables.host(root, { manager: { poolSize: 1 } });
   const { id } = await host.start({ command: "true" });
   await host.wait(id);
-  // One slot is ready, so that the start needs nothing of the keeper any more.
+  // One slot is ready, so that the start needs nothing more from the keeper.
   await eventually(() => expect(waiting(root)).toHaveLength(1));
   const pid = keeperPid(root, host.pid);
   await eventually(() => expect(isServing(pid)).toBe(true));
@@ -50,7 +50,7 @@ const CASES = [true, false].flatMap((durable) =>
   })),
 );
 
-test("a shell whose host is killed between meta and start never started, and no slot is left", async () => {
+test("a shell whose host is killed between meta and job is reported as never started, and no slot is left", async () => {
   await Promise.all(
     CASES.map(async ({ what, ...plan }) => {
       const root = durables.root();
@@ -87,7 +87,7 @@ test("a start whose host is killed before the meta is written leaves nothing at 
 });
 
 test.each(FATES)(
-  "a durable shell that was sent its job runs, though its host is killed in the same moment (the keeper %s)",
+  "a durable shell that was sent its job runs although its host is killed right after that (the keeper %s)",
   async (keeper) => {
     const root = durables.root();
     const { witness } = await dieAt("after job", { root, keeper, durable: true });
@@ -99,7 +99,7 @@ test.each(FATES)(
   },
 );
 
-test("shells and waiting slots of a host that was killed with all that is its own are ended by the next host", async () => {
+test("the next host ends the shells and waiting slots of a host that was killed with its keeper and deputy", async () => {
   const root = durables.root();
   const marks = new Mark();
   const host = await durables.host(root);
@@ -145,7 +145,7 @@ test("a durable shell keeps running when the directory of its dead keeper is rem
   const manager = durables.manager(root);
   const [shell] = await manager.adopt();
   expect(shell?.id).toBe(id);
-  // Its shim still needs it.
+  // The shim still needs the keeper's directory.
   expect(readdirSync(join(root, "keepers"))).toEqual([expect.stringMatching(`^${host.pid}-`)]);
   writeFileSync(go, "");
   expect(await shell?.wait(20_000)).toBe(2);

@@ -1,4 +1,4 @@
-// State roots as they come: odd names work, and one that cannot serve is a clear error, never a crash or a hang.
+// State roots with odd names work. An unusable state root is a clear error, never a crash or a hang.
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -44,7 +44,7 @@ test("durable shells in state roots with odd names are adopted, and orphans ther
   );
 });
 
-test("a shell that never started in a state root behind a link leaves no ghost", async () => {
+test("a shell that never started leaves no process if its state root is a symbolic link", async () => {
   const [real, link] = [durables.root(), join(shells.directory(), "link")];
   mkdirSync(real);
   symlinkSync(real, link);
@@ -59,7 +59,7 @@ test("a shell that never started in a state root behind a link leaves no ghost",
   await eventually(() => expect(processesWith(`${link}/`)).toEqual([]));
 });
 
-test("a state root that is missing holds no shells, and is made by the first start", async () => {
+test("a missing state root holds no shells, and the first start creates it", async () => {
   const manager = durables.manager(join(durables.root(), "not", "yet"));
   expect(await manager.adopt()).toEqual([]);
   expect(manager.findAll()).toEqual([]);
@@ -84,7 +84,7 @@ test("a state root of another user is a clear error for a start, and its shells 
   const marks = new Mark();
   const root = join(dir, "state");
   if (!isRoot) {
-    // Only root can create a directory for another user: use one of the system.
+    // Only root can create a directory for another user: use a system directory.
     const refused = shells.run(shells.manager({ stateRoot: "/usr" }), "true", { durable: true });
     await expect(refused).rejects.toThrow("/usr cannot be used: it belongs to another user (uid 0)");
     return;
@@ -107,7 +107,7 @@ test("a state root of another user is a clear error for a start, and its shells 
   expect((await shell?.kill({ graceMs: 0 }))?.survivors).toEqual([]);
 });
 
-test("a state root that its owner may not write is a clear error for a start", async () => {
+test("a state root that its owner may not write to is a clear error for a start", async () => {
   const dir = giveAway(shells.directory());
   const root = join(dir, "state");
   mkdirSync(root);

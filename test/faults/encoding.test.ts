@@ -13,7 +13,7 @@ const DRIP = fileURLToPath(new URL("../fixtures/bin/drip.sh", import.meta.url));
 // Characters of one to four bytes, one made of two code points, and one of several joined by U+200D.
 const TEXT = "aé€𝄞 naïve e\u0301 日本語 👩‍👩‍👧 ok\n";
 
-/** Lets the command print one byte after another, and returns when each has been stored. `afterByte` follows each. */
+/** Lets the command print byte by byte. Waits until each byte is stored, and then calls `afterByte`. */
 async function drip(file: string, lines: PassThrough, afterByte: () => void | Promise<void>): Promise<void> {
   for (let count = 1; count <= Buffer.byteLength(TEXT); count++) {
     lines.write("\n");
@@ -50,7 +50,7 @@ test("text that arrives one byte at a time is exact for a reader that polls", as
   expect(pieces.filter((piece) => piece !== "").length).toBeGreaterThan(5);
 });
 
-test("a line with characters in pieces is found as a line", async () => {
+test("a wait matches a line whose characters arrive in pieces", async () => {
   const shell = await manager().createShell({
     command: `${DRIP} '${TEXT}'; exec sleep 300`,
     workingDir: "/",
@@ -59,7 +59,7 @@ test("a line with characters in pieces is found as a line", async () => {
   expect(found).toEqual({ kind: "matched", stream: "stdout", line: TEXT.trimEnd() });
 });
 
-test("a character that is never finished is shown as one replacement when the shell has ended", async () => {
+test("an incomplete character at the end of the output is shown as one replacement character", async () => {
   const shell = await run(manager(), String.raw`printf 'ok \xe2\x82'`);
   expect(shell.getNewOutput()).toBe("ok \uFFFD");
   const live: string[] = [];

@@ -1,4 +1,4 @@
-// Whatever a command does to get away, it ends with its shell.
+// Processes that try to escape from their shell end with it.
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { ESCAPES, escapeCommand, escaped } from "../fixtures/escapes.ts";
@@ -30,7 +30,7 @@ for (const { kind, what, impossible } of ESCAPES) {
   });
 }
 
-test("a process that left its shell long ago is killed with it after the shell has ended", async () => {
+test("killing an ended shell kills a daemon that it left running", async () => {
   const marks = new Mark();
   const mark = marks.next();
   const dir = directory();
@@ -43,11 +43,11 @@ test("a process that left its shell long ago is killed with it after the shell h
   const report = await shell.kill({ graceMs: 200 });
   expect(marks.processes()).toEqual([]);
   expect(report.signalled.map(({ command }) => command)).toEqual([expect.stringContaining(mark)]);
-  // It had ended by itself before: that stays so.
+  // The shell exited by itself before the kill: its status does not change.
   expect(shell).toMatchObject({ status: "completed", exitCode: 0 });
 });
 
-test("all escapes at once, each from a shell of its own, are ended by killAll", async () => {
+test("killAll ends all escapes at once, each from a separate shell", async () => {
   const possible = ESCAPES.filter(({ impossible }) => impossible?.() === undefined);
   const shells = manager({ killGraceMs: 200 });
   const marks = new Mark();

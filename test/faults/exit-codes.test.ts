@@ -27,7 +27,7 @@ test.each([
   [34, "SIGRTMIN+0"],
   [40, "SIGRTMIN+6"],
   [64, "SIGRTMIN+30"],
-])("death by real-time signal %i is no success", async (number, signal) => {
+])("death by real-time signal %i is a failure", async (number, signal) => {
   const shell = await run(manager(), `kill -${number} $$`);
   expect(shell).toMatchObject({ status: "failed", exitCode: 128 + number, signal });
 });
@@ -49,7 +49,7 @@ test.each([
   ["set -o pipefail; false | true", 1, "failed"],
   ["echo 'never closed", 2, "failed"],
   ["", 0, "completed"],
-])("%j ends with code %i, and that is in the record on disk", async (command, exitCode, status) => {
+])("%j ends with code %i, and the record on disk has the same code", async (command, exitCode, status) => {
   const shell = await run(manager(), command);
   expect(shell).toMatchObject({ status, exitCode, signal: null, remarks: [] });
   expect(readEndRecord(shell.started.files.record).exit).toMatchObject({ code: exitCode });

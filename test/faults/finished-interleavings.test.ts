@@ -1,6 +1,6 @@
-// Ends of background shells, reads by two agents in two hosts, and hosts that are killed during a read, in random order:
-// every end is reported, and twice only if the host of the first report was killed before it answered another call. Until
-// then, it may not have marked the end as reported.
+// Background shells exit, two agents in two hosts read, and hosts are killed during a read, in random order. Every end is
+// reported. An end is reported twice only if the host of the first report was killed before it answered another call:
+// until then, that host may not have marked the end as reported.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, writeSync } from "node:fs";
@@ -26,7 +26,7 @@ class ReportHost {
   readonly #waiting = new Map<number, (found: CallResult | undefined) => void>();
   #last = 0;
   #hasEnded = false;
-  /** The shells whose end its last answer reported. */
+  /** The shells whose end this host's last answer reported. */
   reported: RoundShell[] = [];
 
   private constructor(child: ChildProcess) {
@@ -46,7 +46,7 @@ class ReportHost {
       const [number, found] = JSON.parse(line) as [number, CallResult];
       host.#settle(number, found);
     });
-    // A line that the host wrote before its death is still in the pipe: close comes after it.
+    // `close` comes after the lines that the host wrote before its death and that are still in the pipe.
     lines.on("close", () => host.#end());
     if (!(await ready)) throw new Error("The host ended before it was ready.");
     return host;
@@ -82,7 +82,7 @@ class ReportHost {
 interface RoundShell {
   readonly id: string;
   readonly fifo: number;
-  /** Reports that are marked, unless the host dies now. */
+  /** Reports that are marked, unless their host is killed before its next answer. */
   certain: number;
   /** Reports of a host that was killed before it answered another call. */
   uncertain: number;
@@ -112,7 +112,7 @@ class Round {
     for (let i = 0; i <= random(3); i++) await this.#start(i);
     const steps = this.#steps();
     while (steps.length > 0) await steps.splice(random(steps.length), 1)[0]?.();
-    // Every shell has ended by now: itself, or with its host.
+    // Every shell has exited by now, or ended with its host.
     for (const { id } of this.#shells.values()) await observer.getShell(id)?.wait(60_000);
     // The second answer of each host proves that it has marked what its first one reported.
     for (const which of [0, 1, 0, 1]) await this.#read(which, "a");
@@ -158,7 +158,7 @@ class Round {
     this.#take(await host.call("Bash", { command: "true" }, agent), host);
   }
 
-  /** A result that shows the end reports it. */
+  /** A BashOutput result that shows the end of a shell counts as its report. */
   async #readOutput(shell: RoundShell): Promise<void> {
     const host = anyHost();
     const found = await host.call("BashOutput", { bash_id: shell.id }, "b");
@@ -184,7 +184,7 @@ class Round {
     hosts[which] = await ReportHost.start(this.#base, random(2) === 0);
   }
 
-  /** Without an answer, the last one is still the one that the host may not have marked. */
+  /** If the host gave no answer, it may not have marked the reports of its previous answer. */
   #take(found: CallResult | undefined, host: ReportHost): void {
     if (!found) return;
     host.reported = [];
@@ -199,7 +199,9 @@ class Round {
   }
 }
 
-test(`no end is lost in ${ROUNDS} random interleavings`, { timeout: 3_600_000 }, async () => {
+test(`every end of a shell is reported in ${ROUNDS} random interleavings`, {
+  timeout: 3_600_000,
+}, async () => {
   const base = directory();
   mkdirSync(join(base, "work"));
   hosts.push(await ReportHost.start(base, true), await ReportHost.start(base, false));

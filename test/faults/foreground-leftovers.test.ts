@@ -1,5 +1,5 @@
-// A command that leaves something running returns at once, loses nothing it printed, and says what it left. More turns
-// with NACRE_LONG=1.
+// A command that leaves a process running returns at once, loses no output, and names the leftover. More rounds with
+// NACRE_LONG=1.
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import type { ShellManager } from "../../src/shell-manager.ts";
@@ -9,7 +9,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run } = useShells();
 
-/** Runs a foreground command that ends by printing the time, and tells how long after that it was back. */
+/** Runs a foreground command that prints the time last. Returns the delay between that time and the return of the wait. */
 async function runTimed(shells: ShellManager, command: string) {
   const shell = await shells.createShell({
     command: `${command}; echo "$EPOCHREALTIME" >&2`,
@@ -17,16 +17,16 @@ async function runTimed(shells: ShellManager, command: string) {
     background: false,
   });
   await shell.wait(20_000);
-  const back = performance.timeOrigin + performance.now();
+  const returnedAt = performance.timeOrigin + performance.now();
   const [stdout = "", stderr = ""] = shell.getAllOutput().split("[stderr]\n");
-  return { shell, stdout, lateMs: back - Number(stderr) * 1000 };
+  return { shell, stdout, lateMs: returnedAt - Number(stderr) * 1000 };
 }
 
 const TURNS = isLong ? 150 : 20;
-/** Against a hang: the leftovers sleep for a day. */
+/** Detects a hang: the leftovers sleep for a day. */
 const CEILING_MS = 20_000;
 
-test("`sleep & echo hi` is back at once with all of `hi`, each time, and names what it left", async ({
+test("`sleep & echo hi` returns at once with its complete output, every time, and names its leftover", async ({
   annotate,
 }) => {
   const shells = manager();
@@ -38,14 +38,16 @@ test("`sleep & echo hi` is back at once with all of `hi`, each time, and names w
     late.push(lateMs);
     expect(stdout).toBe("hi\n");
     expect(shell).toMatchObject({ status: "completed", exitCode: 0, remarks: [] });
-    // It may not have become `sleep` yet.
+    // The leftover may not have called exec yet.
     await eventually(async () =>
       expect(await shell.leftovers()).toEqual([expect.objectContaining({ command: `sleep ${mark}` })]),
     );
   }
   late.sort((a, b) => a - b);
   const [median = 0, longest = 0] = [late[TURNS / 2], late[TURNS - 1]];
-  await annotate(`back ${median.toFixed(1)} ms (median), ${longest.toFixed(1)} ms (longest) after the exit`);
+  await annotate(
+    `returned ${median.toFixed(1)} ms (median), ${longest.toFixed(1)} ms (longest) after the exit`,
+  );
   expect(longest).toBeLessThan(CEILING_MS);
   expect(marks.processes()).toHaveLength(TURNS);
   await shells.dispose();
@@ -56,7 +58,7 @@ for (const { size, bytes, turns } of [
   { size: "200 kB", bytes: 200_000, turns: isLong ? 40 : 5 },
   { size: "5 MB", bytes: 5_000_000, turns: isLong ? 8 : 3 },
 ]) {
-  test(`${size} printed just before the end are complete while a leftover holds the pipe`, async () => {
+  test(`${size} of output right before the exit are complete while a leftover holds the pipe`, async () => {
     const shells = manager();
     const marks = new Mark();
     for (let turn = 0; turn < turns; turn++) {
@@ -80,7 +82,7 @@ test("a command that leaves nothing has no leftovers", async () => {
   expect(await (await run(shells, "sleep 0.01 & wait; ls / | cat")).leftovers()).toEqual([]);
 });
 
-test("a leftover that left its session, its parents and its environment is named, too", async () => {
+test("a leftover without its original session, parents and environment is named", async () => {
   const marks = new Mark();
   const mark = marks.next();
   const shell = await run(manager(), `(env -i setsid sleep ${mark} </dev/null >/dev/null 2>&1 &)`);
@@ -90,7 +92,7 @@ test("a leftover that left its session, its parents and its environment is named
   expect(marks.processes()).toEqual([]);
 });
 
-test("the leftovers of one command are not those of the next", async () => {
+test("a command does not report the leftovers of an earlier command", async () => {
   const shells = manager();
   const marks = new Mark();
   const first = await run(shells, `sleep ${marks.next()} &`);
@@ -99,7 +101,7 @@ test("the leftovers of one command are not those of the next", async () => {
   expect(await first.leftovers()).toHaveLength(1);
 });
 
-test("what a forgotten shell left running ends with its manager", async () => {
+test("leftovers of a forgotten shell end with its manager", async () => {
   const shells = manager();
   const marks = new Mark();
   const shell = await run(shells, `setsid sleep ${marks.next()} &`);

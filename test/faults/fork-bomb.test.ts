@@ -1,4 +1,5 @@
-// A command that forks without end, on a leash: see bomb.ts. In one file, so that the two do not share a limit.
+// Commands that fork without end, up to a limit: see bomb.ts. Both tests are in one file so that they do not run at once
+// and share the limit.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Bomb } from "../fixtures/bomb.ts";
@@ -48,7 +49,7 @@ test("a fork bomb that ignores hang-ups ends with its host", async ({ annotate }
     host.child.kill("SIGKILL");
     await host.exited;
     const began = performance.now();
-    // The keeper does its work once and goes; what it has not found by then is left for good.
+    // The keeper cleans up once and exits. No later scan finds a process that it has missed.
     await eventually(() => expect(processesWith(`${join(dir, "state")}/keepers`)).toEqual([]), 10_000);
     await annotate(`the keeper was done after ${Math.round(performance.now() - began)} ms`);
     expect(bomb.processes()).toEqual([]);

@@ -17,16 +17,12 @@ import type { SpecialHost } from "../fixtures/special-host.ts";
 const shells = useShells();
 const durables = useDurables(shells);
 
-type Order = "the keeper first" | "the host first" | "the keeper in the midst of its clean-up";
-const ORDERS: readonly Order[] = [
-  "the keeper first",
-  "the host first",
-  "the keeper in the midst of its clean-up",
-];
+type Order = "the keeper first" | "the host first" | "the keeper during its clean-up";
+const ORDERS: readonly Order[] = ["the keeper first", "the host first", "the keeper during its clean-up"];
 
 async function killBoth(host: SpecialHost, root: string, order: Order = "the keeper first"): Promise<void> {
   const keeper = keeperPid(root, host.pid);
-  if (order === "the keeper in the midst of its clean-up") {
+  if (order === "the keeper during its clean-up") {
     process.kill(keeper, "SIGSTOP");
     await host.kill();
     process.kill(keeper, "SIGKILL");
@@ -37,7 +33,7 @@ async function killBoth(host: SpecialHost, root: string, order: Order = "the kee
   await host.kill();
 }
 
-/** No process, no directory of a keeper, and no other shells on disk than these. */
+/** Expects no process, no directory of a keeper, and only these shells on disk. */
 async function expectNothingLeft(root: string, ids: readonly string[]): Promise<void> {
   await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
   await eventually(() => expect(readdirSync(join(root, "keepers"))).toEqual([]));
@@ -54,7 +50,7 @@ test.each(ORDERS)("a waiting slot ends by itself (killed: %s)", async (order) =>
   await expectNothingLeft(root, [id]);
 });
 
-test("a session ends that waits for its next command, and one that runs one", async () => {
+test("a session ends, whether it waits for a command or runs one", async () => {
   const root = durables.root();
   const marks = new Mark();
   const host = await durables.host(root);
@@ -62,7 +58,7 @@ test("a session ends that waits for its next command, and one that runs one", as
   await host.ask("sessionBegins", { id: "busy", command: `trap '' HUP; sleep ${marks.next()}` });
   await eventually(() => expect(marks.processes()).toHaveLength(2));
   expect(isAlive(idle.pid)).toBe(true);
-  // A slot that is only being started would be in no list yet.
+  // Wait for all slots: a slot that is still starting is not in any list yet.
   await eventually(() => expect(waiting(root)).toHaveLength(POOL_SLOTS_COUNT));
   const before = readdirSync(join(root, "shells"));
   await killBoth(host, root);
@@ -75,7 +71,7 @@ test("a session ends that waits for its next command, and one that runs one", as
 
 for (const containment of ["auto", "best-effort"] as const) {
   test.each(ORDERS)(
-    `a running shell ends with all it started, and says why; containment ${containment} (killed: %s)`,
+    `a running shell ends with all of its processes, and its record has the cause; containment ${containment} (killed: %s)`,
     async (order) => {
       const root = durables.root();
       const marks = new Mark();
@@ -85,7 +81,7 @@ for (const containment of ["auto", "best-effort"] as const) {
       });
       await host.ask("waitForLine", { id, line: "^up$" });
       await eventually(() => expect(marks.processes()).toHaveLength(3));
-      // No slot is being started: the keeper does not know its directory yet, and only a sweep would remove it.
+      // Wait until no slot is starting: the keeper does not know its directory yet, and only a sweep would remove it.
       await eventually(() => expect(waiting(root)).toHaveLength(2));
       await killBoth(host, root, order);
       await eventually(() => expect(marks.processes()).toEqual([]));
@@ -99,7 +95,7 @@ for (const containment of ["auto", "best-effort"] as const) {
 }
 
 test("a durable shell keeps running until its deadline", async () => {
-  // Side by side: they spend it waiting.
+  // In parallel: both cases mostly wait.
   await Promise.all((["auto", "best-effort"] as const).map(outlive));
 });
 
@@ -122,10 +118,10 @@ async function outlive(containment: "auto" | "best-effort"): Promise<void> {
   await eventually(() => expect(waiting(root)).toHaveLength(2));
   await killBoth(host, root);
   await eventually(() => expect(waiting(root)).toEqual([]));
-  // No host adopts it meanwhile: the deputy ends it.
+  // No host adopts the late shell: the deputy ends it at its deadline.
   await eventually(() => expect(marks.processes()).toEqual([]));
   expect(isAlive(durable.commandPid)).toBe(true);
-  // And is taken for the keeper: another host leaves all of it alone.
+  // Another host treats the deputy as the keeper, and leaves its directory alone.
   removeAbandonedKeepers(new StateRoot(root));
   expect(readdirSync(join(root, "keepers"))).toEqual([expect.stringMatching(`^${host.pid}-`)]);
   writeFileSync(go, "");
@@ -137,7 +133,7 @@ async function outlive(containment: "auto" | "best-effort"): Promise<void> {
   expect(manager.getShell(mortal.id)?.outcome).toMatchObject({ kind: "killed", by: "the end of its host" });
 }
 
-test("the death of the keeper and its whole group leaves the deputy, which does its work", async () => {
+test("the deputy survives the death of the keeper's process group and cleans up", async () => {
   const root = durables.root();
   const marks = new Mark();
   const host = await durables.host(root);
@@ -160,10 +156,10 @@ test("the death of the keeper and its whole group leaves the deputy, which does 
 
 const ROUNDS = isLong ? 200 : 6;
 
-test(`of ${ROUNDS} hosts killed with their keepers at random moments no process is left`, {
+test(`${ROUNDS} hosts that are killed with their keepers at random moments leave no process`, {
   timeout: Math.max(120_000, ROUNDS * 5_000),
 }, async () => {
-  // A few at a time: they spend it waiting.
+  // Four at a time: each round mostly waits.
   for (let done = 0; done < ROUNDS; done += 4) {
     await Promise.all(Array.from({ length: Math.min(4, ROUNDS - done) }, killAtRandom));
   }
@@ -177,12 +173,12 @@ async function killAtRandom(): Promise<void> {
     command: `setsid sleep ${marks.next()} & sleep ${marks.next()}`,
     workingDir: "/",
   }));
-  const [after, delayMs] = [randomInt(0, 5), randomInt(0, 80)];
+  const [startsBeforeKill, delayMs] = [randomInt(0, 5), randomInt(0, 80)];
   let started = 0;
   let killed: Promise<void> | undefined;
   const killSoon = () => {
     killed = new Promise((resolve) => setTimeout(resolve, delayMs)).then(async () => {
-      // The first keeper may not be there yet.
+      // The first keeper may not exist yet.
       const keepers = processesWith(`${root}/keepers/${host.pid}-`).filter(
         ({ pid }) => parentOf(pid) === host.pid,
       );
@@ -190,9 +186,9 @@ async function killAtRandom(): Promise<void> {
       await host.kill();
     });
   };
-  if (after === 0) killSoon();
+  if (startsBeforeKill === 0) killSoon();
   await host.startMany(plans, () => {
-    if (++started === after) killSoon();
+    if (++started === startsBeforeKill) killSoon();
   });
   await killed;
   await eventually(() => expect(marks.processes()).toEqual([]));

@@ -1,4 +1,4 @@
-// However a host ends, nothing it started is left behind.
+// However a host ends, no process that it started is left.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";
@@ -24,14 +24,14 @@ const DEATHS: readonly Death[] = [
   { title: "gets SIGINT", signal: "SIGINT", exit: { code: null, signal: "SIGINT" } },
   { title: "gets SIGHUP", signal: "SIGHUP", exit: { code: null, signal: "SIGHUP" } },
   { title: "crashes", signal: "SIGSEGV", exit: { code: null, signal: "SIGSEGV" } },
-  { title: "comes to its end", ending: "return", exit: { code: 0, signal: null } },
+  { title: "exits normally", ending: "return", exit: { code: 0, signal: null } },
   { title: "calls process.exit()", ending: "exit", exit: { code: 3, signal: null } },
   { title: "throws an error that is not caught", ending: "throw", exit: { code: 1, signal: null } },
   { title: "has an unhandled rejection", ending: "reject", exit: { code: 1, signal: null } },
 ];
 
 for (const { title, ending, signal, exit } of DEATHS) {
-  test(`nothing is left of any escape within a second after the host ${title}`, async ({ annotate }) => {
+  test(`no escape is left within a second after the host ${title}`, async ({ annotate }) => {
     const possible = ESCAPES.filter(({ impossible }) => impossible?.() === undefined);
     const marks = new Mark();
     const dir = directory();
@@ -53,7 +53,7 @@ for (const { title, ending, signal, exit } of DEATHS) {
   });
 }
 
-/** The shims outlive the host for long enough to write down how it ended. */
+/** The shims outlive the host long enough to record that it ended. */
 async function expectRecorded(stateRoot: string, { shells }: HostProgram): Promise<void> {
   const root = new StateRoot(stateRoot);
   await eventually(() => {
@@ -64,12 +64,12 @@ async function expectRecorded(stateRoot: string, { shells }: HostProgram): Promi
       });
     }
   });
-  // Neither a keeper, a shim nor a logger; and no directory of a shell that never got a command.
+  // No keeper, shim or logger is left, and no directory of a slot that never got a command.
   await eventually(() => expect(processesWith(stateRoot)).toEqual([]));
   expect(root.list().sort()).toEqual(shells.map(({ id }) => id).sort());
 }
 
-test("what a finished shell left running ends with the host", async () => {
+test("leftovers of a finished shell end with the host", async () => {
   const marks = new Mark();
   const dir = directory();
   const mark = marks.next();
@@ -93,7 +93,7 @@ test("the death of one host leaves the shells of another alone", async () => {
   dying.child.kill("SIGKILL");
   await dying.exited;
   await eventually(() => expect(marks.processes(first)).toEqual([]));
-  // Its keeper has finished its work and gone; nothing of the other host went with it.
+  // The keeper of the dead host has cleaned up and exited. It has not ended any process of the other host.
   await eventually(() => expect(processesWith(`${join(dir, "state")}/keepers/${dying.pid}-`)).toEqual([]));
   expect(marks.processes(second)).toHaveLength(1);
   living.child.kill("SIGKILL");

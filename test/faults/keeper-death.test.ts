@@ -1,4 +1,4 @@
-// A keeper that dies is replaced: running shells go on, report their end, and stay covered.
+// A keeper that dies is replaced. Running shells continue, report their exit, and still end with their host.
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const { manager, directory, run } = useShells();
 const startHost = useHosts();
 
-/** Kills the keeper and resolves with the pid of the next one, when it is at work. */
+/** Kills the keeper and resolves with the PID of the next keeper once it serves requests. */
 async function replaceKeeper(stateRoot: string, hostPid?: number): Promise<number> {
   const old = keeperPid(stateRoot, hostPid);
   process.kill(old, "SIGKILL");
@@ -33,7 +33,9 @@ function startWaiting(shells: ShellManager, go: string) {
   });
 }
 
-test("a killed keeper is replaced, and running shells go on and report their end", async ({ annotate }) => {
+test("a killed keeper is replaced, and running shells continue and report their exit", async ({
+  annotate,
+}) => {
   const shells = manager();
   const go = join(directory(), "go");
   const shell = await startWaiting(shells, go);
@@ -103,8 +105,8 @@ test("a keeper that is killed while it starts is replaced", async () => {
   expect(await shell.wait(20_000)).toBe(7);
 });
 
-test("shells that are started while there is no keeper start", async () => {
-  // Without shells kept ready every start needs the keeper.
+test("starts succeed while a dead keeper is replaced", async () => {
+  // No slots: every start needs the keeper.
   const shells = manager({ poolSize: 0 });
   await shells.warmUp();
   for (let round = 0; round < 3; round++) {
@@ -116,7 +118,7 @@ test("shells that are started while there is no keeper start", async () => {
   }
 });
 
-test("starts under way when the keeper dies come back, with a shell or a clear error", async () => {
+test("starts that are under way when the keeper dies settle with a shell or a clear error", async () => {
   const shells = manager({ poolSize: 0 });
   await shells.warmUp();
   const starts = Array.from({ length: 12 }, () => run(shells, "echo here"));
@@ -129,7 +131,7 @@ test("starts under way when the keeper dies come back, with a shell or a clear e
   expect((await run(shells, "echo again")).getAllOutput()).toBe("again\n");
 });
 
-test("a shell that is kept ready survives its keeper and takes a command", async () => {
+test("a waiting slot survives its keeper and runs a command", async () => {
   const shells = manager({ poolSize: 1 });
   await run(shells, "true");
   await eventually(() => expect(shells.root.list()).toHaveLength(2));
@@ -144,7 +146,7 @@ for (const { when, program } of [
     program: "echo hello 2 $$ 1 none boot 1 5.2; read -r -d '' first; exit 1",
   },
 ]) {
-  test(`a keeper that dies again and again, ${when}, is a clear error and no hang`, async () => {
+  test(`a start fails with a clear error, without a hang, if every keeper dies ${when}`, async () => {
     const dir = directory();
     const count = join(dir, "count");
     const shellPath = join(dir, "bash");
@@ -165,23 +167,23 @@ test("after many kills in a row, the keeper starts again for the next command", 
   const shells = manager({ poolSize: 0 });
   await run(shells, "true");
   for (let deaths = 0; deaths < 5; deaths++) await replaceKeeper(shells.root.path);
-  // One death too many: the host starts no other keeper for a while, unless a command needs it.
+  // This death exceeds the limit: the host starts no other keeper for a while unless a command needs one.
   process.kill(keeperPid(shells.root.path), "SIGKILL");
   expect((await run(shells, "echo again")).getAllOutput()).toBe("again\n");
 });
 
-test("a manager that is disposed of while shells are made ready leaves none of them", async () => {
+test("a manager that is disposed of while slots start leaves none of them behind", async () => {
   for (let round = 0; round < 10; round++) {
     const shells = manager({ poolSize: 6 });
     await run(shells, "true");
-    // One that ran, and the first of the next.
+    // The shell that ran, and the first new slot.
     await eventually(() => expect(shells.root.list().length).toBeGreaterThan(1));
     await shells.dispose();
     await eventually(() => expect(processesTouching(shells.root.path)).toEqual([]));
   }
 });
 
-test("a keeper that hangs is not in the way of a kill", async () => {
+test("a keeper that hangs does not block a kill", async () => {
   const shells = manager();
   const shell = await shells.createShell({ command: "echo ready; sleep 300", workingDir: tmpdir() });
   await shell.waitFor({ pattern: /^ready$/ }, 20_000);
@@ -196,7 +198,7 @@ test("a keeper that hangs is not in the way of a kill", async () => {
   }
 });
 
-test("a host whose keeper died while it waited comes to its end by itself, and nothing is left", {
+test("a host whose keeper died while the host waited exits by itself, and nothing is left", {
   timeout: 12_000,
 }, async () => {
   const marks = new Mark();

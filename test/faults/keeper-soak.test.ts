@@ -1,4 +1,4 @@
-// One keeper over a long life: it does not grow, is never in the way of a kill, and takes requests as they come.
+// One keeper over a long time: it does not grow, does not delay kills, and reads requests in pieces of any size.
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ function keeperFacts(pid: number, keeperDir: string) {
   };
 }
 
-test(`${STARTS} shells through one keeper do not make it grow`, { timeout: 3_600_000 }, async () => {
+test(`a keeper does not grow over ${STARTS} shells`, { timeout: 3_600_000 }, async () => {
   const shells = manager({ maxLiveShells: 100 });
   const batch = async (count: number) => {
     const ended = await Promise.all(
@@ -57,7 +57,7 @@ test(`${STARTS} shells through one keeper do not make it grow`, { timeout: 3_600
   const [keeperDir = ""] = readdirSync(shells.root.keepersDir).map((name) =>
     join(shells.root.keepersDir, name),
   );
-  // What grows once, to the size of a batch, has grown after this.
+  // Warm up: memory that grows once, to the size of a batch, reaches that size here.
   for (let i = 0; i < 10; i++) await batch(10);
   const before = { ...keeperFacts(keeper, keeperDir), kib: privateKib(keeper) };
   for (let done = 0; done < STARTS; done += 10) await batch(10);
@@ -74,7 +74,7 @@ test(`${STARTS} shells through one keeper do not make it grow`, { timeout: 3_600
   expect(readdirSync(shells.root.shellsDir).length).toBeLessThanOrEqual(8);
 });
 
-test("a kill does not wait behind hundreds of starts", async () => {
+test("a kill does not wait for hundreds of queued starts", async () => {
   const shells = manager({ maxLiveShells: 500 });
   const victim = await shells.createShell({ command: "exec sleep 300", workingDir: "/" });
   let startedCount = 0;
@@ -92,7 +92,7 @@ test("a kill does not wait behind hundreds of starts", async () => {
   expect(shells.listRunning()).toEqual([]);
 });
 
-test("one scan of the process table serves all forty shells of a kill, as it serves one", async () => {
+test("each process-table scan of a kill covers all of its shells, for one shell and for forty", async () => {
   const root = new StateRoot(join(directory(), "state"));
   const engine = new Engine({ root, environment: { PATH: "/usr/bin:/bin" } });
   try {
@@ -106,10 +106,10 @@ test("one scan of the process table serves all forty shells of a kill, as it ser
         0,
       );
       expect([...reports.values()].flatMap(({ survivors }) => survivors)).toEqual([]);
-      // By PID and start time: another process can have the PID by now.
+      // Compare PID and start time: another process can have reused the PID.
       const alive = targets.filter(({ started }) => isSameProcess(started.commandPid, started.commandStart));
       expect(alive.map(({ started }) => started.commandPid)).toEqual([]);
-      // Their number depends on how long killed processes take to end on a busy machine, not on the number of shells.
+      // The number of scans depends on how long killed processes take to end on a busy machine, not on the number of shells.
       expect(scans.length).toBeGreaterThan(0);
       expect(scans).toEqual(scans.map(() => count));
     }
@@ -118,7 +118,7 @@ test("one scan of the process table serves all forty shells of a kill, as it ser
   }
 });
 
-/** The processes of the engine's shells, with a note of every scan. */
+/** The engine's process scope. Calls `onScan` with the shells of every scan. */
 function counting(engine: Engine, onScan: (shells: readonly StartedShell[]) => void): ProcessScope {
   return {
     processesOf: (shells) => {
@@ -166,7 +166,7 @@ test("requests that arrive all at once are all answered", async () => {
   expect(ready.sort((a, b) => a - b)).toEqual(numbers);
 });
 
-test("a request cut short by the end of the host starts nothing", async () => {
+test("a request that is cut short by the host's exit starts nothing", async () => {
   const { dir, child, line, slot, env } = await bareKeeper();
   child.stdin.end(env + slot(7).slice(0, -5));
   await once(child, "exit");
@@ -175,7 +175,7 @@ test("a request cut short by the end of the host starts nothing", async () => {
 });
 
 test.each(["with tags", "without tags"])(
-  "a host that ends right after it has asked for shells leaves nothing behind, %s",
+  "a host that exits right after it has requested shells leaves nothing behind, %s",
   async (how) => {
     for (let i = 0; i < 5; i++) {
       const { dir, child, slot, env } = await bareKeeper({ tagged: how === "with tags" });

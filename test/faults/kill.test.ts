@@ -1,4 +1,4 @@
-// Killing: what the report says, killing twice, and what cannot be killed.
+// Kills: the report, repeated kills, and processes that cannot be killed.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ async function startReady(shells: ShellManager, command: string, timeoutMs?: num
   return shell;
 }
 
-test("a command that ends at TERM is not sent KILL: its trap runs to the end", async () => {
+test("a command that exits on TERM gets no KILL, and its trap runs to completion", async () => {
   const shell = await startReady(manager(), "trap 'echo tidy; exit 0' TERM; echo ready; sleep 300 & wait");
   const report = await shell.kill();
   expect(report.survivors).toEqual([]);
@@ -32,7 +32,7 @@ test("a command that ends at TERM is not sent KILL: its trap runs to the end", a
   expect(shell.status).toBe("killed");
 });
 
-test("a kill right after the start reaches the command: TERM ends it, without the grace period", async () => {
+test("a kill right after the start ends the command with TERM, before the grace period is over", async () => {
   const shells = manager({ killGraceMs: 60_000 });
   for (let round = 0; round < 40; round++) {
     const shell = await shells.createShell({ command: "sleep 300", workingDir: "/" });
@@ -41,7 +41,7 @@ test("a kill right after the start reaches the command: TERM ends it, without th
   }
 });
 
-test("a kill signals bash before its children, so that bash does not run its next command first", async () => {
+test("a kill signals bash before its children, so that bash does not run its next command", async () => {
   const shell = await startReady(manager(), "sleep 300 & echo ready; sleep 301; echo after");
   const { signalled } = await shell.kill();
   expect(signalled.length).toBeGreaterThan(1);
@@ -49,7 +49,7 @@ test("a kill signals bash before its children, so that bash does not run its nex
   expect(shell.getAllOutput()).toBe("ready\n");
 });
 
-test("a command that ignores TERM is killed after the grace, and named in the report", async () => {
+test("a command that ignores TERM is killed after the grace period, and named in the report", async () => {
   const shell = await startReady(
     manager(),
     "trap '' TERM; echo ready; while :; do read -t 300 <> <(:); done",
@@ -71,7 +71,7 @@ test("a shell that is killed twice stays killed, and the second report is empty"
   expect(shell.outcome).toMatchObject({ kind: "killed", by: "the first" });
 });
 
-test("two kills at the same time both come back, and the shell is killed once", async () => {
+test("two kills at the same time both return, and the shell is killed once", async () => {
   const shell = await startReady(manager(), "trap '' TERM; echo ready; sleep 300 & wait; sleep 300");
   const reports = await Promise.all([
     shell.kill({ by: "one", graceMs: 100 }),
@@ -104,7 +104,7 @@ test("a running, a killed, a finished and an unknown shell are distinguished", a
   expect(await shells.killAll()).toBe(0);
 });
 
-test("a kill during the timeout's grace does not change the reason: the first one wins", async () => {
+test("a kill during the grace period of a timeout does not change the cause", async () => {
   const shells = manager({ killGraceMs: 1_000 });
   const shell = await startReady(
     shells,
@@ -136,7 +136,7 @@ test("a process of another user is reported as a survivor, with the reason, by a
   const reason = notRoot() ?? packageHiddenFrom(user);
   skip(reason !== undefined, reason);
   const dir = directory();
-  // Like sudo: a program of root that becomes another user. Only the user of the test can run it.
+  // Like sudo: a setuid program of root that switches to another user. Only the test's user can run it.
   const tools = join(dir, "tools");
   const become = join(tools, "become");
   mkdirSync(tools);

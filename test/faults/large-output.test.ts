@@ -16,13 +16,13 @@ interface Followed extends Described {
   readonly busyMs: number;
 }
 
-/** Others get their turn meanwhile: no more than a few reads, a few milliseconds of work, are done in one go. */
+/** The host does not block its event loop: it does at most a few reads, a few milliseconds of work, at a time. */
 const BUSY_MAX_MS = 100;
 const GROWTH_MAX_MIB = 32;
 
 test.each([
   ["follows it live", "live", SIZE],
-  ["polls for what is new", "polls", SIZE],
+  ["polls for new output", "polls", SIZE],
   ["waits for a line that never comes", "search", 0],
 ])(
   `a host that ${"%s"} grows by no more than 32 MiB over one line of ${SIZE / MIB} MiB`,
@@ -39,7 +39,7 @@ test.each([
   },
 );
 
-test("the same measures notice a host that reads 300 MiB in one go", { timeout: 300_000 }, async () => {
+test("the same measurements detect a host that reads 300 MiB at once", { timeout: 300_000 }, async () => {
   const host = specialHost();
   await host.manager({ stateRoot: directory() });
   const { id } = await host.start({ command: `head -c ${300 * MIB} /dev/zero` });
@@ -64,7 +64,7 @@ test("output too large for one string is refused with the name of its file", asy
   );
 });
 
-test("a large backlog comes in several reads, none lost and no character torn", async () => {
+test("a large backlog arrives in several reads, without a lost byte or a split character", async () => {
   const shell = await run(manager(), "yes 'ä€𝄞' | head -n 2000000 | tr -d '\\n'");
   let text = "";
   let reads = 0;

@@ -1,6 +1,6 @@
-// One host over a long life of mixed work: of a hundred commands ten time out, ten are killed, five print 10 MB, and
-// for one another host is killed, whose durable shell this one takes over. After it nothing has grown and nothing is
-// left. `npm run long -- soak --commands N` says how many; npm test runs a few.
+// One host does mixed work for a long time. Of a hundred commands, ten time out, ten are killed and five print 10 MB. For
+// one command, another host is killed and this host adopts its durable shell. At the end nothing has grown and nothing is
+// left. `npm run long -- soak --commands N` sets the number of commands; npm test runs a few.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -22,9 +22,9 @@ const durables = useDurables(shells);
 const COMMANDS = Number(process.env["NACRE_SOAK_COMMANDS"] ?? 200);
 const IN_FLIGHT = 8;
 const PRINTED_BYTES = 10 * 1024 ** 2;
-/** Half of what the first half of a short run prints: there is something to sweep in every run. */
+/** Half of the output of the first half of a short run: every run has something to sweep. */
 const QUOTA_BYTES = Math.min(256, COMMANDS / 8) * 1024 ** 2;
-/** What a garbage collector's noise may look like over the second half of a run. */
+/** Allowance for the garbage collector's noise over the second half of a run. */
 const HEAP_GROWTH_MAX_BYTES = 1024 ** 2;
 const BUFFER_GROWTH_MAX_BYTES = 256 * 1024;
 
@@ -35,7 +35,7 @@ const collectGarbage = (() => {
 
 type Kind = "ordinary" | "session" | "timeout" | "kill" | "print" | "host";
 
-/** What command number i is; the kinds are spread over every hundred. */
+/** The kind of command number i. The kinds are spread over every hundred commands. */
 function kindOf(i: number): Kind {
   const place = (i * 37) % 100;
   if (place < 10) return "timeout";
@@ -45,7 +45,7 @@ function kindOf(i: number): Kind {
   return place < 50 ? "session" : "ordinary";
 }
 
-test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, nothing is left`, {
+test(`${COMMANDS} commands of all kinds: each ends as expected, nothing grows, nothing is left`, {
   timeout: 3_600_000,
 }, async () => {
   const root = durables.root();
@@ -55,33 +55,33 @@ test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, no
     quotaBytes: QUOTA_BYTES,
   });
   const run = new MixedRun(manager, root);
-  onTestFinished(() => run.rest());
+  onTestFinished(() => run.closeIdle());
   await run.commands(0, COMMANDS / 4);
-  await run.rest();
+  await run.closeIdle();
   const tag = hostTag(keeperPid(root));
   const before = { fds: openFiles(), running: tagged(tag).alive.length };
   await run.commands(COMMANDS / 4, COMMANDS / 2);
-  // Nothing is cleaned up yet: the next host does so when it starts its first shell.
+  // This host has not swept the state root. The next host sweeps it when it starts its first shell.
   const spool = [await sweptByNextHost(root)];
   const held: { readonly heap: number; readonly buffers: number }[] = [];
   for (let part = 0; part < 10; part++) {
     await run.commands(COMMANDS / 2 + (part * COMMANDS) / 20, COMMANDS / 2 + ((part + 1) * COMMANDS) / 20);
     manager.cleanupCompleted({ maxAgeSeconds: 0 });
-    // The first one is done with buffers only when the second one begins.
+    // Collect twice: the first collection has freed all buffers only when the second one begins.
     collectGarbage();
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
     held.push({ heap: heapUsed, buffers: external });
   }
-  await run.rest();
+  await run.closeIdle();
   expect(run.wrong).toEqual([]);
   await eventually(() => expect(openFiles()).toBeLessThanOrEqual(before.fds));
   const fds = openFiles() - before.fds;
   const heap = growth(held.map(({ heap }) => heap));
   expect(heap).toBeLessThanOrEqual(HEAP_GROWTH_MAX_BYTES);
-  // These lie outside the heap.
+  // Buffers are outside the heap.
   expect(growth(held.map(({ buffers }) => buffers))).toBeLessThanOrEqual(BUFFER_GROWTH_MAX_BYTES);
-  // While its keeper lives: the zombies of a dead one are taken in by others.
+  // Check while the keeper lives: other processes reap the zombies of a dead keeper.
   await eventually(() => {
     const { alive, zombies } = tagged(tag);
     expect(zombies).toEqual([]);
@@ -89,7 +89,7 @@ test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, no
   });
   await manager.dispose();
   await eventually(() => expect(tagged(tag)).toEqual({ alive: [], zombies: [] }));
-  // Of the other hosts, too, and without any of our own means.
+  // Check the processes of the other hosts as well, without using nacre's tags.
   await eventually(() => expect(run.sleepers.processes()).toEqual([]));
   spool.push(await sweptByNextHost(root));
 
@@ -103,9 +103,9 @@ test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, no
 async function sweptByNextHost(root: string): Promise<number> {
   const next = durables.manager(root, { quotaBytes: QUOTA_BYTES });
   await shells.run(next, "true");
-  // Now and then: looking through thousands of directories keeps the sweep itself from its work.
+  // Poll rarely: reading thousands of directories delays the sweep itself.
   let size = sizeOf(root);
-  for (let look = 0; size > QUOTA_BYTES && look < 240; look++) {
+  for (let polls = 0; size > QUOTA_BYTES && polls < 240; polls++) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     size = sizeOf(root);
   }
@@ -116,11 +116,11 @@ async function sweptByNextHost(root: string): Promise<number> {
 
 class MixedRun {
   readonly wrong: unknown[] = [];
-  /** None of them ends by itself before the run does. */
+  /** Sleeps that last longer than the run. */
   readonly sleepers = new Mark();
   readonly #manager: ShellManager;
   readonly #root: string;
-  /** A host that waits to be killed: starting one takes longer than all else. */
+  /** The next host to kill. It is started in advance because starting a host is the slowest step. */
   #victim: Promise<SpecialHost> | undefined;
 
   constructor(manager: ShellManager, root: string) {
@@ -143,8 +143,8 @@ class MixedRun {
     await Promise.all(Array.from({ length: IN_FLIGHT }, work));
   }
 
-  /** Ends what is only kept for the next command: a host, sessions. */
-  async rest(): Promise<void> {
+  /** Ends the host and the sessions that only wait for the next command. */
+  async closeIdle(): Promise<void> {
     const victim = await this.#victim;
     this.#victim = undefined;
     await victim?.leave();
@@ -162,7 +162,7 @@ class MixedRun {
         ...(timeoutMs !== undefined && { timeoutMs }),
       });
     if (kind === "timeout") {
-      // Every other one does not listen.
+      // Every second command ignores TERM.
       const sleep = `sleep ${this.sleepers.next()}`;
       const command = i % 2 === 0 ? sleep : `trap '' TERM; ${sleep}`;
       await this.#expect(i, await start(command, 50), "timeout", null);
@@ -193,7 +193,7 @@ class MixedRun {
     if (exitCode !== code) this.wrong.push({ i, exitCode });
   }
 
-  /** Another host starts a durable shell and is killed: the shell ends by itself, and its end is found here. */
+  /** Another host starts a durable shell and is killed. The shell exits by itself, and this host finds its exit code. */
   async #killHost(i: number): Promise<void> {
     const victim = await (this.#victim ?? this.#newVictim());
     this.#victim = undefined;
@@ -251,7 +251,7 @@ function openFiles(): number {
   return readdirSync("/proc/self/fd").length;
 }
 
-/** Growth over all values, as the slope of the line between them says. */
+/** Growth over all values, from the slope of their regression line. */
 function growth(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

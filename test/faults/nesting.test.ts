@@ -1,4 +1,4 @@
-// nacre inside nacre: a shell that runs a host with shells of its own.
+// nacre inside nacre: a shell runs a host that has its own shells.
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ test("killing the outer shell ends everything the inner host has started", async
   const report = await outer.kill();
   expect(report.survivors).toEqual([]);
   expect(marks.processes()).toEqual([]);
-  // The inner keeper, shims and loggers as well.
+  // The inner keeper, shims and loggers are gone as well.
   expect(processesWith(join(dir, "inner"))).toEqual([]);
   expect(outer.status).toBe("killed");
 });
@@ -93,13 +93,13 @@ test("the death of the inner host ends its shells and leaves the outer shell to 
   await eventually(() => expect(processesWith(join(dir, "inner"))).toEqual([]));
 });
 
-test("three hosts, one inside the other, are contained by tags and all end with the outermost one", async () => {
+test("three nested hosts are contained by tags, and all end with the outermost host", async () => {
   const marks = new Mark();
   const dir = directory();
   const mark = marks.next();
   const root = (name: string) => ({ stateRoot: join(dir, name) });
   const command = `${escapeCommand("bare-daemon", mark, dir)}; echo ready; sleep ${marks.next()}`;
-  // Each hands the containment of the one inside it on to its own output.
+  // tee saves the output of the host inside, which contains its containment.
   const innermost = hostCommand({ options: root("third"), commands: [command] }, dir);
   const middle = hostCommand(
     { options: root("second"), commands: [`${innermost} | tee ${dir}/third.log | sed -u s/.*/ready/`] },

@@ -40,7 +40,7 @@ function childrenOf(pid: number): number[] {
   return children === "" ? [] : children.split(" ").map(Number);
 }
 
-/** Where a descriptor leads; nowhere for one that was closed meanwhile. */
+/** The target of a descriptor's link; empty if the descriptor was closed in the meantime. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);
@@ -57,7 +57,7 @@ async function expectToWork(host: SpecialHost): Promise<void> {
 
 // --- file descriptors ---------------------------------------------------------------------------
 
-test("a first start without a free file descriptor says so, and works when there are some again", async () => {
+test("a first start without a free file descriptor reports the limit, and works once descriptors are free", async () => {
   const host = await withFewFiles();
   expect(await host.ask("takeDescriptors")).toMatchObject({ code: "EMFILE" });
   const refused = await host.refusedStart({ command: "true" });
@@ -67,7 +67,7 @@ test("a first start without a free file descriptor says so, and works when there
   await expectToWork(host);
 });
 
-test("a later start without a free file descriptor says so, and works when there are some again", async () => {
+test("a later start without a free file descriptor reports the limit, and works once descriptors are free", async () => {
   const host = await withFewFiles();
   await expectToWork(host);
   await host.ask("takeDescriptors");
@@ -80,7 +80,7 @@ test("a later start without a free file descriptor says so, and works when there
   await expectToWork(host);
 });
 
-test("a host out of file descriptors does not take its running shells for lost", async () => {
+test("a host out of file descriptors does not report its running shells as lost", async () => {
   const host = await withFewFiles();
   const fifo = join(directory(), "go");
   execFileSync("mkfifo", [fifo]);
@@ -107,7 +107,7 @@ test("a shell that ends while its host is out of file descriptors keeps its exit
   expect(await host.wait(id)).toMatchObject({ status: "failed", exitCode: 6 });
 });
 
-test("many shells under a limit of 256 files all run: a shell costs its host no descriptor", async () => {
+test("60 shells run under a limit of 256 files: a shell costs its host no descriptor", async () => {
   const host = await withFewFiles();
   const before = readdirSync(`/proc/${host.pid}/fd`).length;
   const started = [];
@@ -120,7 +120,7 @@ test("many shells under a limit of 256 files all run: a shell costs its host no 
 
 test.each([
   ["3 to 300", [3, 7, 10, 40, 63, 200, 251, 300]],
-  ["where bash keeps its script", [253, 254, 255]],
+  ["253 to 255, where bash keeps its script", [253, 254, 255]],
 ])("descriptors that the host left open, %s, reach no process of a shell", async (_, leaks) => {
   const open = leaks.map((fd) => `${fd}</dev/zero`).join(" ");
   const host = specialHost({ prefix: ["bash", "-c", `exec ${open}; exec "$@"`, "bash"] });
@@ -149,9 +149,9 @@ test.each([
 
 // --- processes ----------------------------------------------------------------------------------
 
-test("a keeper that cannot be forked is a clear error, and starts when processes are free again", async () => {
+test("a start fails clearly if the keeper cannot be forked, and works once processes are free", async () => {
   const host = await withoutPrivileges();
-  // Less than it has already: no fork of this process succeeds, whatever others run.
+  // A limit below the current number of processes: no fork of this host succeeds.
   await host.ready();
   limitProcesses(host.pid, 1);
   const refused = await host.refusedStart({ command: "true" });
@@ -161,7 +161,7 @@ test("a keeper that cannot be forked is a clear error, and starts when processes
   await expectToWork(host);
 });
 
-test("a start that waits for a free process succeeds when one comes in time", async () => {
+test("a start that waits for a free process succeeds if the limit rises in time", async () => {
   const host = await withoutPrivileges();
   await host.ready();
   limitProcesses(host.pid, 1);
@@ -170,10 +170,10 @@ test("a start that waits for a free process succeeds when one comes in time", as
   expect(await host.wait((await starting).id)).toMatchObject({ exitCode: 4 });
 });
 
-test("a keeper that cannot fork refuses a start clearly, and works when it can again", {
+test("a start fails clearly if the keeper cannot fork, and works once it can", {
   timeout: 90_000,
 }, async () => {
-  // None is kept ready: every start needs a fork.
+  // No slots: every start needs a fork.
   const host = await withoutPrivileges({ poolSize: 0 });
   const { id, shimPid, commandPid } = await host.start({ command: "exec sleep 300" });
   const keeper = parentOf(shimPid);
@@ -189,7 +189,7 @@ test("a keeper that cannot fork refuses a start clearly, and works when it can a
 
 // --- pipes --------------------------------------------------------------------------------------
 
-test("a job larger than a small pipe reaches its command where the user's pipes are used up", async () => {
+test("a job that is larger than a small pipe reaches its command after the user's pipe pages are used up", async () => {
   const host = await withoutPrivileges();
   const dir = directory();
   // Beyond pipe-user-pages-soft a user's new pipes hold 8 KiB instead of 64.

@@ -1,5 +1,5 @@
-// Commands and other processes that truncate, remove or replace the files that keep output. What is left is shown,
-// the loss is reported, and the next commands get their own output and nothing else.
+// Commands and other processes truncate, remove or replace output files. The remaining output is shown, the loss is
+// reported, and later commands get only their own output.
 import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools, manager, directory } = useTools();
 const shells = { manager, directory };
 
-/** Truncates a file as soon as this line is in it. */
+/** Truncates a file as soon as it contains this line. */
 function truncating(file: string, line: string): string {
   return `until grep -qx '${line}' ${file}; do :; done; : > ${file}`;
 }
@@ -38,67 +38,69 @@ async function expectNoTrouble({ run }: TestSession): Promise<void> {
 }
 
 describe("a session's output file", () => {
-  test("truncated by the command: the result has what was printed after that, and says so", async () => {
-    const place = openSession(shells);
-    const { stdout } = await files(place);
-    const result = await place.run(`echo before; ${truncating(stdout, "before")}; echo after; (exit 4)`);
+  test("truncated by the command: the result has the later output and reports the loss", async () => {
+    const opened = openSession(shells);
+    const { stdout } = await files(opened);
+    const result = await opened.run(`echo before; ${truncating(stdout, "before")}; echo after; (exit 4)`);
     expect(result).toMatchObject({ exitCode: 4, out: "after\n", notes: [truncated(stdout, BYTES_GONE)] });
-    await expectNoTrouble(place);
+    await expectNoTrouble(opened);
   });
 
-  test("truncated by the command, which then prints more than the file contained before", async () => {
-    const place = openSession(shells);
-    const { stdout, stderr } = await files(place);
+  test("truncated by the command: the result reports the loss even if the file has grown beyond its old size", async () => {
+    const opened = openSession(shells);
+    const { stdout, stderr } = await files(opened);
     const both = [stdout, stderr].map((file) => truncating(file, "before")).join("; ");
-    const result = await place.run(`echo before | tee /dev/stderr; ${both}; seq 500 | tee /dev/stderr`);
+    const result = await opened.run(`echo before | tee /dev/stderr; ${both}; seq 500 | tee /dev/stderr`);
     expect(result.notes).toEqual([truncated(stdout, BYTES_GONE), truncated(stderr, BYTES_GONE)]);
     for (const text of [result.out, result.err]) expect(text).toMatch(/^1\n2\n[\s\S]*\n500\n$/);
-    await expectNoTrouble(place);
+    await expectNoTrouble(opened);
   });
 
-  test("truncated between two commands: the next one's output is complete, and the result says so", async () => {
-    const place = openSession(shells);
-    const { stdout, stderr } = await files(place);
+  test("truncated between two commands: the next output is complete, and the result reports the loss", async () => {
+    const opened = openSession(shells);
+    const { stdout, stderr } = await files(opened);
     truncateSync(stdout);
     truncateSync(stderr);
-    expect(await place.run("echo all of it; echo all of it, too, and longer than before >&2")).toMatchObject({
-      out: "all of it\n",
-      err: "all of it, too, and longer than before\n",
-      notes: [truncated(stdout, EARLIER_GONE), truncated(stderr, EARLIER_GONE)],
-    });
-    await expectNoTrouble(place);
+    expect(await opened.run("echo all of it; echo all of it, too, and longer than before >&2")).toMatchObject(
+      {
+        out: "all of it\n",
+        err: "all of it, too, and longer than before\n",
+        notes: [truncated(stdout, EARLIER_GONE), truncated(stderr, EARLIER_GONE)],
+      },
+    );
+    await expectNoTrouble(opened);
   });
 
-  test("truncated after a long output, when other loggers write", async () => {
-    const place = openSession(shells);
-    await place.run("seq 20000");
-    const { stdout } = await files(place);
-    const result = await place.run(`echo before; ${truncating(stdout, "before")}; echo after`);
+  test("truncated after a long output has replaced the loggers: the result reports the loss", async () => {
+    const opened = openSession(shells);
+    await opened.run("seq 20000");
+    const { stdout } = await files(opened);
+    const result = await opened.run(`echo before; ${truncating(stdout, "before")}; echo after`);
     expect(result).toMatchObject({ out: "after\n", notes: [truncated(stdout, BYTES_GONE)] });
-    await expectNoTrouble(place);
+    await expectNoTrouble(opened);
   });
 
-  test("truncated by a command that ends bash", async () => {
-    const place = openSession(shells);
-    const { stdout } = await files(place);
-    const result = await place.run(`echo before; ${truncating(stdout, "before")}; echo after; exit 5`);
+  test("truncated by the last command of a bash: the result reports the loss", async () => {
+    const opened = openSession(shells);
+    const { stdout } = await files(opened);
+    const result = await opened.run(`echo before; ${truncating(stdout, "before")}; echo after; exit 5`);
     expect(result).toMatchObject({ exitCode: 5, out: "after\n", restarted: true });
     expect(result.notes).toContainEqual(truncated(stdout, BYTES_GONE));
-    await expectNoTrouble(place);
+    await expectNoTrouble(opened);
   });
 
-  test("truncated by a command that went on in the background", async () => {
-    const place = openSession(shells);
-    const { stdout } = await files(place);
-    const { dir } = place;
+  test("truncated by a command that continued in the background: the shell reports the loss", async () => {
+    const opened = openSession(shells);
+    const { stdout } = await files(opened);
+    const { dir } = opened;
     const wait = `until [ -e ${dir}/go ]; do sleep 0.01; done`;
     const command = `echo before; ${wait}; ${truncating(stdout, "before")}; echo after`;
-    const { shell } = await place.run(command, { backgroundAfterMs: 200 });
+    const { shell } = await opened.run(command, { backgroundAfterMs: 200 });
     writeFileSync(join(dir, "go"), "");
     await shell?.wait(20_000);
     expect(shell?.remarks).toEqual([truncated(stdout, BYTES_GONE)]);
     expect(shell?.getAllOutput()).toBe("after\n");
-    await expectNoTrouble(place);
+    await expectNoTrouble(opened);
   });
 
   test.each([
@@ -112,33 +114,35 @@ describe("a session's output file", () => {
       (path: string) => `mv ${path} ${path}.old; echo of another process > ${path}`,
     ],
   ])(
-    "%s, by the command or between two commands, is put back, and the result says so",
+    "%s, by the command or between two commands, is restored, and the result says so",
     async (_what, act, command) => {
-      const place = openSession(shells);
-      const said = expect.stringMatching(/^Files in .* had been removed or replaced\. They were restored/);
-      const first = await files(place);
-      expect(await place.run(`echo before; ${command(first.stdout)}; echo after; (exit 6)`)).toMatchObject({
+      const opened = openSession(shells);
+      const restoredNote = expect.stringMatching(
+        /^Files in .* had been removed or replaced\. They were restored/,
+      );
+      const first = await files(opened);
+      expect(await opened.run(`echo before; ${command(first.stdout)}; echo after; (exit 6)`)).toMatchObject({
         exitCode: 6,
         out: "before\nafter\n",
-        notes: [said],
+        notes: [restoredNote],
       });
-      await expectNoTrouble(place);
-      const second = await files(place);
+      await expectNoTrouble(opened);
+      const second = await files(opened);
       act(second.stderr);
-      expect(await place.run("echo on; echo on >&2")).toMatchObject({
+      expect(await opened.run("echo on; echo on >&2")).toMatchObject({
         out: "on\n",
         err: "on\n",
-        notes: [said],
+        notes: [restoredNote],
       });
-      await expectNoTrouble(place);
+      await expectNoTrouble(opened);
     },
   );
 });
 
-describe("the output file of a command with a bash of its own", () => {
+describe("the output file of a standalone shell", () => {
   const OWN = `"\${0%/*}/out"`;
 
-  test("truncated by the command: what is left is shown, and the remark says so", async () => {
+  test("truncated by the command: the remaining output is shown, and the remark reports the loss", async () => {
     const shell = await manager().createShell({
       command: `echo before; ${truncating(OWN, "before")}; echo after; exit 4`,
       workingDir: "/",
@@ -148,7 +152,7 @@ describe("the output file of a command with a bash of its own", () => {
     expect(shell.getAllOutput()).toBe("after\n");
   });
 
-  test("truncated by a foreground command: the result of the tool says so", async () => {
+  test("truncated by a foreground command: the tool's result reports the loss", async () => {
     const { call } = tools();
     const command = `echo before; ${truncating(OWN, "before")}; echo after; exit 4`;
     const result = await call("bash", { command });
@@ -156,7 +160,7 @@ describe("the output file of a command with a bash of its own", () => {
     expect(result.notes).toContainEqual(expect.stringMatching(/^output truncated: .* bytes of output/));
   });
 
-  test("truncated while a reader is in the middle: the reader gets everything new, and the remark says so", async () => {
+  test("truncated between two reads: the reader gets all new output, and the remark reports the loss", async () => {
     const dir = directory();
     const waitFor = (name: string) => `until [ -e ${dir}/${name} ]; do sleep 0.01; done`;
     const shell = await manager().createShell({
@@ -169,7 +173,7 @@ describe("the output file of a command with a bash of its own", () => {
     expect(shell.remarks).toEqual([]);
     truncateSync(stdout);
     writeFileSync(join(dir, "go"), "");
-    // Longer by now than what the reader had read.
+    // The file is now longer than the output that the reader had read.
     await eventually(() => expect(readFileSync(stdout, "utf8")).toMatch(/^1999$/m));
     expect(shell.getNewOutput()).toMatch(/^1000\n1001\n[\s\S]*\n1999\n$/);
     expect(shell.remarks).toEqual([truncated(stdout, "output of this command are gone")]);
@@ -179,7 +183,7 @@ describe("the output file of a command with a bash of its own", () => {
     expect(shell.remarks).toEqual([truncated(stdout, BYTES_GONE)]);
   });
 
-  test("that is as it was gets no remark, whatever was printed to it", async () => {
+  test("that is not truncated causes no remark, whatever was printed", async () => {
     const shells = manager();
     for (const command of ["seq 100000", "yes | head -c 3M; echo >&2", "true", "seq 10 & seq 10 >&2; wait"]) {
       const shell = await shells.createShell({ command, workingDir: "/" });

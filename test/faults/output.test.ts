@@ -27,7 +27,7 @@ test("writing to /dev/fd/1, /dev/fd/2 and /proc/self/fd/1 works as on a pipe", a
   expect(shell.getAllOutput()).toBe("a\nb\nc\ne\n[stderr]\nd\ne\n");
 });
 
-test("merged streams keep the true order of both, also through /dev/stderr", async () => {
+test("merged streams keep the order of all output, even through /dev/stderr", async () => {
   const shell = await run(
     manager(),
     "for i in {1..50}; do echo o$i; echo e$i >&2; done; echo x > /dev/stderr; echo y > /dev/stdout",
@@ -37,13 +37,13 @@ test("merged streams keep the true order of both, also through /dev/stderr", asy
   expect(shell.getAllOutput()).toBe(`${expected}x\ny\n`);
 });
 
-test("a command that closes its output runs to its end", async () => {
+test("a command that closes its output runs to completion", async () => {
   const shell = await run(manager(), "echo before; exec 1>&- 2>&-; exit 4");
   expect(shell).toMatchObject({ exitCode: 4, remarks: [] });
   expect(shell.getAllOutput()).toBe("before\n");
 });
 
-test("stdin of a command is at its end at once", async () => {
+test("a command reads EOF from stdin at once", async () => {
   const shell = await run(
     manager(),
     "cat; read -r line; echo read=$? line=$line; [[ -t 0 ]] || echo no terminal",
@@ -51,7 +51,7 @@ test("stdin of a command is at its end at once", async () => {
   expect(shell.getAllOutput()).toBe("read=1 line=\nno terminal\n");
 });
 
-test("NUL bytes and lines of any length are kept as they are", async () => {
+test("NUL bytes and lines of any length are kept unchanged", async () => {
   const shell = await run(manager(), String.raw`printf 'a\0b\n'; printf '%0100000d' 7; printf '\0'`);
   expect(readFileSync(shell.outputFiles.stdout, "latin1")).toBe(`a\0b\n${"7".padStart(100_000, "0")}\0`);
 });
@@ -72,7 +72,7 @@ test.each(["stdout", "stderr"] as const)(
   },
 );
 
-test("output of a leftover that comes after the end is no sign of anything missing", async () => {
+test("output that a leftover prints after the exit does not cause a remark", async () => {
   const fifo = join(directory(), "go");
   execFileSync("mkfifo", [fifo]);
   const shell = await run(manager(), `echo first; (read -r < ${fifo}; echo late) &`);
@@ -82,7 +82,7 @@ test("output of a leftover that comes after the end is no sign of anything missi
   expect(shell.remarks).toEqual([]);
 });
 
-test("merged streams take one logger, split ones two", async () => {
+test("merged streams use one logger, split streams two", async () => {
   const shells = manager();
   const childrenOf = (pid: number) =>
     readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").length;

@@ -19,9 +19,9 @@ const SHELLS = 50;
 const LINES_PER_SECOND = 1_000;
 const SECONDS = isLong ? 600 : 60;
 const MIB = 1024 ** 2;
-/** One collection more or less. A leak of one line per row and look would be 20 MiB in 30 seconds. */
+/** Allowance for one garbage collection. A leak of one line per row and refresh would be 20 MiB in 30 seconds. */
 const HEAP_GROWTH_MAX_BYTES = 4 * MIB;
-/** V8 decides when it gives memory back. */
+/** V8 decides when it returns memory to the system. */
 const RSS_GROWTH_MAX_BYTES = 24 * MIB;
 
 /** Collects garbage and prints the live heap whenever the process gets SIGUSR2. */
@@ -80,14 +80,14 @@ test.skipIf(noBrowser !== undefined)(
   },
 );
 
-/** Time is what this test is about: memory over time. */
+/** A real delay: this test measures memory over time. */
 async function seconds(count: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, count * 1_000));
 }
 
 async function memoryOf(server: ChildProcess, page: Page): Promise<Memory> {
   const { pid = 0, stderr } = server;
-  // Before the collection, which gives memory back.
+  // Read the RSS before the collection, which returns memory.
   const serverRss = Number(readFileSync(`/proc/${pid}/statm`, "latin1").split(" ")[1]) * 4_096;
   const printed = once(stderr ?? server, "data");
   server.kill("SIGUSR2");

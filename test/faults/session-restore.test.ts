@@ -1,4 +1,4 @@
-// What a new bash takes over from the one before it: every piece it can, and the rest by name.
+// A new bash restores every piece of its predecessor's state that it can, and names the rest.
 // 500 random states with NACRE_LONG=1.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -10,8 +10,8 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const shells = useShells({ shareManager: true });
 const STATES = isLong ? 500 : 15;
 
-/** Everything a later command could see, in sections with names, as bash prints it. */
-const LOOK = [
+/** Prints all state that a later command could see, in separate sections. */
+const PRINT_STATE = [
   "declare -p | grep -avE '^declare -[^ ]+ (BASH|EPOCH|LINENO|PPID|RANDOM|SRANDOM|SECONDS|PIPESTATUS|FUNCNAME|HISTCMD|DIRSTACK|GROUPS|_=|__nacre)'",
   "declare -f",
   "declare -F",
@@ -28,9 +28,9 @@ const LOOK = [
 
 async function killBash({ session, run }: TestSession): Promise<void> {
   const pid = Number((await run('builtin echo "$$"')).out);
-  // A state that makes something else of the number must not make another process the target.
+  // The random state can change what echo prints. Check the PID, so that the test does not kill another process.
   expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toContain("--noprofile");
-  // Its state is saved after its result.
+  // bash saves its state after its result: wait for it.
   await session.save();
   process.kill(pid, "SIGKILL");
   await eventually(() => expect(session.hasBash).toBe(false));
@@ -63,14 +63,14 @@ describe("a state with one piece that bash cannot read back", () => {
     ["exported functions", "f() { echo f; }; export -f f; declare -ft f"],
     ["unset variables of bash", "unset PS4 OPTERR; IFS=:"],
   ])("%s: the rest is restored, and a difference is named", async (_, script) => {
-    const place = openSession(shells);
-    await place.run(
+    const opened = openSession(shells);
+    await opened.run(
       "x=kept; alias kept='echo alias'; trap 'echo usr' USR1; shopt -s nullglob; kept() { echo function; }",
     );
-    await place.run(script);
-    const before = (await place.run(LOOK)).out;
-    await killBash(place);
-    const { out: after, notes } = await place.run(LOOK);
+    await opened.run(script);
+    const before = (await opened.run(PRINT_STATE)).out;
+    await killBash(opened);
+    const { out: after, notes } = await opened.run(PRINT_STATE);
     const differing = before.split("\n").filter((line) => !after.split("\n").includes(line));
     if (notes.every((note) => !note.startsWith("Not restored"))) expect(after).toBe(before);
     else expect(differing).not.toEqual([]);
@@ -83,33 +83,33 @@ describe("a state with one piece that bash cannot read back", () => {
 });
 
 test("a function with an unnamed coprocess runs in a new bash as before", async () => {
-  const place = openSession(shells);
-  await place.run(
+  const opened = openSession(shells);
+  await opened.run(
     `f() { coproc cat; echo hi >&\${COPROC[1]}; read -r x <&\${COPROC[0]}; echo $x; kill $COPROC_PID; }`,
   );
-  expect((await place.run("f")).out).toBe("hi\n");
-  await killBash(place);
-  const { out, notes } = await place.run("f");
+  expect((await opened.run("f")).out).toBe("hi\n");
+  await killBash(opened);
+  const { out, notes } = await opened.run("f");
   expect(out).toBe("hi\n");
   expect(notes.filter((note) => note.startsWith("Not restored"))).toEqual([]);
 });
 
 test.each(["IFS=", "IFS=:", "IFS=ABC"])("%s: all shell options are restored", async (statement) => {
-  const place = openSession(shells);
-  await place.run(`shopt -s nullglob; ${statement}`);
-  await killBash(place);
-  const { out, notes } = await place.run("shopt extglob nullglob");
+  const opened = openSession(shells);
+  await opened.run(`shopt -s nullglob; ${statement}`);
+  await killBash(opened);
+  const { out, notes } = await opened.run("shopt extglob nullglob");
   expect(out).toMatch(/^extglob\s+off\nnullglob\s+on\n$/);
   expect(notes.filter((note) => note.startsWith("Not restored"))).toEqual([]);
 });
 
-test("a background shell has the exports and functions, and nothing of ours on its stderr", async () => {
-  const place = openSession(shells);
-  await place.run(
+test("a background shell has the exports and functions, and nacre prints nothing to its stderr", async () => {
+  const opened = openSession(shells);
+  await opened.run(
     "shopt -s extglob\ng() { case $1 in !(a|b)) :;; esac; }\nshopt -u extglob; function a=b { :; }; declare() { :; }",
   );
-  await place.run("export SHOWN=yes; f() { echo f; }");
-  const shell = await place.session.start("echo $SHOWN; f; echo err >&2");
+  await opened.run("export SHOWN=yes; f() { echo f; }");
+  const shell = await opened.session.start("echo $SHOWN; f; echo err >&2");
   await shell.wait(20_000);
   expect(shell.getAllOutput()).toBe("yes\nf\n[stderr]\nerr\n");
 });
@@ -196,14 +196,14 @@ const STATEMENT = fc.oneof(
 );
 
 test(`${STATES} random states are restored without a silent difference`, async () => {
-  const place = openSession(shells);
+  const opened = openSession(shells);
   const wrong: string[] = [];
   for (const script of fc.sample(fc.array(STATEMENT, { minLength: 1, maxLength: 14 }), STATES)) {
-    await place.session.restart();
-    for (const statement of script) await place.run(statement);
-    const before = (await place.run(LOOK)).out;
-    await killBash(place);
-    const { out: after, notes } = await place.run(LOOK);
+    await opened.session.restart();
+    for (const statement of script) await opened.run(statement);
+    const before = (await opened.run(PRINT_STATE)).out;
+    await killBash(opened);
+    const { out: after, notes } = await opened.run(PRINT_STATE);
     const isNamed = notes.some((note) => note.startsWith("Not restored"));
     if (before !== after && !isNamed)
       wrong.push(

@@ -1,4 +1,4 @@
-// One session over a long life: every answer right, nothing grows. 10,000 commands with NACRE_LONG=1.
+// One session over a long time: every result is correct, nothing grows. 10,000 commands with NACRE_LONG=1.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,10 +10,12 @@ import { useShells } from "../fixtures/shells.ts";
 const { directory } = useShells();
 
 const COMMANDS = isLong ? 10_000 : 300;
-// The heap settles after some hundred commands: 2,400 grow no more than 600.
+// The heap settles after a few hundred commands: 2,400 commands grow it no more than 600.
 const RSS_GROWTH_MAX_BYTES = 28 * 1024 ** 2;
 
-test(`${COMMANDS} commands in one session: none wrong, nothing grows`, { timeout: 3_600_000 }, async () => {
+test(`${COMMANDS} commands in one session: every result is correct, nothing grows`, {
+  timeout: 3_600_000,
+}, async () => {
   const dir = directory();
   const words = [helper("session-soak.mjs"), join(dir, "state"), dir, String(COMMANDS)];
   const { stdout } = await promisify(execFile)(process.execPath, words);

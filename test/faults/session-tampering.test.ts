@@ -1,4 +1,4 @@
-// Commands that take from bash what the session itself needs: builtins, and reserved words through aliases.
+// Commands disable builtins that the session itself needs, or turn reserved words into aliases.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { openSession, type TestSession } from "../fixtures/sessions.ts";
@@ -10,7 +10,7 @@ const RESERVED_WORDS =
   "{ } ! [[ ]] if then elif else fi for while until do done case esac in select function time coproc".split(
     " ",
   );
-/** Everything the session's own lines use, and a few that they do not. */
+/** All builtins that the harness uses, and a few others. */
 const BUILTINS = (
   ". : [ alias builtin cd compgen declare echo enable eval exec exit export hash printf read return set shopt source " +
   "test trap ulimit umask unset"
@@ -25,20 +25,20 @@ async function killBash({ session, run }: TestSession): Promise<void> {
 }
 
 describe("an alias that is a reserved word", () => {
-  const LOOK = "\\alias -p; \\echo $V $W; \\declare -f f; \\shopt expand_aliases; \\umask";
+  const PRINT_STATE = "\\alias -p; \\echo $V $W; \\declare -f f; \\shopt expand_aliases; \\umask";
 
-  test.each(RESERVED_WORDS)("%s: commands, state and stderr stay as they were", async (word) => {
-    const place = openSession(shells);
-    await place.run("V=1; f() { /bin/echo f; }; export W=2; umask 027; alias kept='echo alias'");
-    await place.run(`alias '${word}'='echo taken'`);
-    const before = await place.run(LOOK);
+  test.each(RESERVED_WORDS)("%s: commands, state and stderr stay unchanged", async (word) => {
+    const opened = openSession(shells);
+    await opened.run("V=1; f() { /bin/echo f; }; export W=2; umask 027; alias kept='echo alias'");
+    await opened.run(`alias '${word}'='echo taken'`);
+    const before = await opened.run(PRINT_STATE);
     expect(before).toMatchObject({ exitCode: 0, err: "", notes: [] });
     expect(before.out).toContain(`'echo taken'`);
-    expect((await place.run("set -x; \\false")).err).toMatch(/^\++ false\n$/);
-    expect(await place.run("\\echo $?; \\set +x")).toMatchObject({ out: "1\n" });
-    expect((await place.run("kept é", { env: { OWN: "é" } })).out).toBe("alias é\n");
-    await killBash(place);
-    const { out, err, notes } = await place.run(LOOK);
+    expect((await opened.run("set -x; \\false")).err).toMatch(/^\++ false\n$/);
+    expect(await opened.run("\\echo $?; \\set +x")).toMatchObject({ out: "1\n" });
+    expect((await opened.run("kept é", { env: { OWN: "é" } })).out).toBe("alias é\n");
+    await killBash(opened);
+    const { out, err, notes } = await opened.run(PRINT_STATE);
     expect(err).toBe("");
     expect(out).toBe(before.out);
     expect(notes.join("\n")).not.toContain("Not restored");
@@ -53,48 +53,48 @@ describe("an alias that is a reserved word", () => {
   });
 });
 
-test("expand_aliases is what the last command made of it, also in a new bash", async () => {
-  const place = openSession(shells);
-  await place.run("alias hello='echo alias'; shopt -u expand_aliases");
-  expect((await place.run("shopt expand_aliases; hello")).out).toMatch(/off\n$/);
-  await killBash(place);
-  expect((await place.run("shopt expand_aliases")).out).toMatch(/off\n$/);
-  await place.run("shopt -s expand_aliases");
-  expect((await place.run("hello")).out).toBe("alias\n");
-  await killBash(place);
-  expect((await place.run("hello; shopt expand_aliases")).out).toMatch(/^alias\n.*on\n$/);
+test("expand_aliases keeps the setting of the last command, even in a new bash", async () => {
+  const opened = openSession(shells);
+  await opened.run("alias hello='echo alias'; shopt -u expand_aliases");
+  expect((await opened.run("shopt expand_aliases; hello")).out).toMatch(/off\n$/);
+  await killBash(opened);
+  expect((await opened.run("shopt expand_aliases")).out).toMatch(/off\n$/);
+  await opened.run("shopt -s expand_aliases");
+  expect((await opened.run("hello")).out).toBe("alias\n");
+  await killBash(opened);
+  expect((await opened.run("hello; shopt expand_aliases")).out).toMatch(/^alias\n.*on\n$/);
 });
 
 describe("a builtin that a command has disabled", () => {
-  const LOOK = '/bin/echo "B=$B"; g; /bin/pwd';
+  const PRINT_STATE = '/bin/echo "B=$B"; g; /bin/pwd';
   const EXPECTED = "B=bvar\ngfun\n/usr\n";
 
   test.each(BUILTINS)("%s: the next commands run as before, in this bash and a new one", async (name) => {
-    const place = openSession(shells);
-    await place.run("export B=bvar; g() { /bin/echo gfun; }; \\cd /usr");
-    const disabling = await place.run(`enable -n '${name}'`);
+    const opened = openSession(shells);
+    await opened.run("export B=bvar; g() { /bin/echo gfun; }; \\cd /usr");
+    const disabling = await opened.run(`enable -n '${name}'`);
     expect(disabling).toMatchObject({ exitCode: 0, out: "", err: "" });
     const isReplaced = disabling.restarted;
     expect(isReplaced).toBe(name === "builtin" || name === "enable");
     if (isReplaced) expect(disabling.notes.join("\n")).toContain("could not take another command");
     for (let i = 0; i < 2; i++)
-      expect(await place.run(LOOK)).toMatchObject({ exitCode: 0, out: EXPECTED, err: "", notes: [] });
+      expect(await opened.run(PRINT_STATE)).toMatchObject({ exitCode: 0, out: EXPECTED, err: "", notes: [] });
     const list = isReplaced ? "" : `enable -n ${name}\n`;
-    if (!isReplaced) expect(await place.run("enable -n")).toMatchObject({ out: list });
-    expect((await place.run("/bin/false")).exitCode).toBe(1);
-    expect((await place.run("/bin/echo $?")).out).toBe("1\n");
-    await killBash(place);
-    const after = await place.run(LOOK);
+    if (!isReplaced) expect(await opened.run("enable -n")).toMatchObject({ out: list });
+    expect((await opened.run("/bin/false")).exitCode).toBe(1);
+    expect((await opened.run("/bin/echo $?")).out).toBe("1\n");
+    await killBash(opened);
+    const after = await opened.run(PRINT_STATE);
     expect(after).toMatchObject({ out: EXPECTED, err: "" });
     expect(after.notes.join("\n")).not.toContain("Not restored");
-    expect(await place.run("enable -n")).toMatchObject({ out: list });
+    expect(await opened.run("enable -n")).toMatchObject({ out: list });
   });
 
   test.each(BUILTINS)("%s: a background shell has the exports, functions and directory", async (name) => {
-    const place = openSession(shells);
-    await place.run("export B=bvar; g() { /bin/echo gfun; }; \\cd /usr");
-    await place.run(`enable -n '${name}'`);
-    const shell = await place.session.start(LOOK);
+    const opened = openSession(shells);
+    await opened.run("export B=bvar; g() { /bin/echo gfun; }; \\cd /usr");
+    await opened.run(`enable -n '${name}'`);
+    const shell = await opened.session.start(PRINT_STATE);
     await shell.wait(20_000);
     expect(shell.getAllOutput()).toBe(EXPECTED);
     expect(shell.remarks).toEqual([]);

@@ -1,4 +1,4 @@
-// The shim, or a logger, is killed: that is never reported as a success.
+// A killed shim or logger is never reported as a success.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ async function startReady(shells: ShellManager, command: string): Promise<ShellP
   return shell;
 }
 
-/** Runs `step` while the keeper of these shells is stopped: what ends below it stays a zombie. */
+/** Runs `step` while the keeper of these shells is stopped, so that its dead children stay zombies. */
 async function whileKeeperSleeps(shells: ShellManager, step: () => Promise<void>): Promise<void> {
   const keeper = keeperPid(shells.root.path);
   process.kill(keeper, "SIGSTOP");
@@ -69,7 +69,7 @@ test("a command that would have succeeded is lost when its shim dies before it e
   expect(shell).toMatchObject({ status: "lost", exitCode: null });
 });
 
-test("a lost shell gives its place free, and the next command runs", async () => {
+test("a lost shell no longer counts as a live shell, and the next command runs", async () => {
   const shells = manager({ maxLiveShells: 1, poolSize: 0, killGraceMs: 200 });
   const shell = await startReady(shells, "sleep 300");
   process.kill(shell.started.shimPid, "SIGKILL");
@@ -89,7 +89,7 @@ test("a zombie shim does not count as a running shell: the exit record counts", 
   });
 });
 
-test("a shell with a killed shim that is a zombie is lost, for a check and for a wait", async () => {
+test("a shell whose killed shim is a zombie is lost, for its status and for a wait", async () => {
   const shells = manager({ killGraceMs: 200 });
   const marks = new Mark();
   const shell = await startReady(shells, `sleep ${marks.next()}`);
@@ -107,10 +107,10 @@ for (const { stream, index, print } of [
   { stream: "stdout", index: 0, print: "echo more" },
   { stream: "stderr", index: 1, print: "echo more >&2" },
 ]) {
-  test(`a command that prints after its ${stream} logger was killed says "logger lost", not only 141`, async () => {
+  test(`a command that prints after its ${stream} logger was killed has the remark "logger lost", not only code 141`, async () => {
     const shells = manager();
     const go = join(directory(), "go");
-    // Not a builtin: that would only fail, without a signal.
+    // Use a program: a builtin would only fail, without a signal.
     const shell = await startReady(
       shells,
       `until [[ -e ${go} ]]; do sleep 0.02; done; exec bash -c '${print}; exit 0'`,
@@ -136,7 +136,7 @@ test("a command that prints nothing after its logger was killed keeps its code, 
   expect(shell.remarks).toContainEqual(expect.stringContaining("logger lost"));
 });
 
-test("a shell that another process kills is killed for the manager that started it", async () => {
+test("a shell that another process kills has the status killed in the manager that started it", async () => {
   const shell = await startReady(manager(), "sleep 300");
   const { files, commandPid } = shell.started;
   execFileSync(process.execPath, [

@@ -6,7 +6,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();
 
-/** What the same text prints when a plain bash reads it from a file. */
+/** The output of the same command when a plain bash reads it from a file. */
 function plain(command: string): string {
   const file = join(directory(), "cmd");
   writeFileSync(file, command);
@@ -24,7 +24,7 @@ function stateOf(pid: number): string | undefined {
   return stat[stat.lastIndexOf(")") + 2];
 }
 
-// Of the bash itself only what it ignores: what it blocks and catches changes while it waits for grep.
+// Compare only bash's ignored signals: its blocked and caught signals change while it waits for grep.
 const MASKS = "grep -E '^Sig(Blk|Ign)' /proc/self/status; grep -E '^SigIgn' /proc/$$/status";
 
 test("a command and its children start with no signal ignored or blocked, as in a plain bash", async () => {
@@ -33,7 +33,7 @@ test("a command and its children start with no signal ignored or blocked, as in 
   expect(shell.getAllOutput()).toMatch(/^SigBlk:\t0{16}\nSigIgn:\t0{16}\n/);
 });
 
-test("a shell of another kind starts with the same signals as one of the usual kind", async () => {
+test("a shell with unusual options starts with the same signals as a default shell", async () => {
   const shells = manager();
   const odd = await run(shells, MASKS, {
     env: { BULK: "x".repeat(50_000) },
@@ -61,7 +61,7 @@ test("an interrupt from outside reaches the whole group of the command, and its 
   expect(await shell.leftovers()).toEqual([]);
 });
 
-test("a pipe that is closed ends its writer quietly", async () => {
+test("a closed pipe ends its writer without a message", async () => {
   const shell = await run(manager(), "set -o pipefail; yes | head -n 1; echo $?");
   expect(shell.getAllOutput()).toBe("y\n141\n");
   expect(shell.exitCode).toBe(0);
@@ -72,7 +72,7 @@ test("a signal that the command ignores is ignored by its children", async () =>
   expect(shell.getAllOutput()).toBe("alive\n");
 });
 
-test("the command leads a process group of its own, apart from its shim", async () => {
+test("the command leads its own process group, separate from its shim", async () => {
   const command = "cut -d ' ' -f 1,5,6,7 /proc/$$/stat";
   const shell = await run(manager(), command);
   const [pid, group, session, terminal] = shell.getAllOutput().trim().split(" ").map(Number);
@@ -82,11 +82,11 @@ test("the command leads a process group of its own, apart from its shim", async 
   expect(terminal).toBe(0);
 });
 
-test("job control of the command itself is as in a plain bash", async () => {
+test("job control in a command works as in a plain bash", async () => {
   const command = "echo $-; set -m; sleep 0 & wait $!; echo $?; jobs; kill -STOP $$; echo on";
   const shell = await manager().createShell({ command, workingDir: "/" });
   await shell.waitFor({ pattern: /^0$/ }, 10_000);
-  // A stopped command is no ended one: it goes on where it was.
+  // A stopped command has not ended: it continues after SIGCONT.
   await eventually(() => expect(stateOf(shell.started.commandPid)).toBe("T"));
   await expect(shell.wait(100)).rejects.toThrow(/still running/);
   await shell.sendSignal("SIGCONT");
@@ -94,7 +94,7 @@ test("job control of the command itself is as in a plain bash", async () => {
   expect(shell.getAllOutput()).toBe(`${plain("echo $-")}0\non\n`);
 });
 
-test("what a plain bash sees of itself, a command sees, too", async () => {
+test("a command sees the same shell settings as a plain bash", async () => {
   const dir = directory();
   const script =
     'echo "$SHLVL|$#|$*|$-|$SHELLOPTS|$(umask)|$PPID" | sed "s/[0-9]*$//"; shopt -s | tr "\\n" " "; ' +

@@ -1,5 +1,5 @@
-// The state directory is removed, replaced or locked while a host runs. Commands that ran keep their exit codes, the
-// directory is made again, and where it cannot be, the refusal names it.
+// The state directory is removed, replaced or locked while a host runs. Running commands keep their exit codes, and the
+// directory is created again. If that fails, the error names the directory.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,29 +15,29 @@ const specialHost = useSpecialHosts();
 const mcp = useMcp();
 
 function remove(path: string): void {
-  // Again where a slot was put into the directory meanwhile: rmSync itself does not list it anew.
+  // Retry: rmSync fails if a slot appears in the directory after rmSync has listed it.
   while (existsSync(path)) attempt(() => rmSync(path, { recursive: true, force: true }));
 }
 
-function emptied(dir: string): void {
+function empty(dir: string): void {
   for (const name of readdirSync(dir)) remove(join(dir, name));
 }
 
-/** Again where a slot was put into the directory while rm was at work. */
+/** Retries rm, which fails if a slot appears in the directory in the meantime. */
 function removing(path: string): string {
   return `until rm -rf '${path}' 2>/dev/null; do :; done`;
 }
 
 const REMOVALS: readonly (readonly [what: string, removal: (root: string) => void])[] = [
   ["the state directory", remove],
-  ["everything in the state directory", emptied],
+  ["everything in the state directory", empty],
   ["keepers/", (root) => remove(join(root, "keepers"))],
-  ["everything in keepers/", (root) => emptied(join(root, "keepers"))],
+  ["everything in keepers/", (root) => empty(join(root, "keepers"))],
   ["shells/", (root) => remove(join(root, "shells"))],
-  ["everything in shells/", (root) => emptied(join(root, "shells"))],
+  ["everything in shells/", (root) => empty(join(root, "shells"))],
 ];
 
-/** Until slots wait again. */
+/** Waits until the pool has slots again. */
 async function poolFull(root: string): Promise<void> {
   await eventually(() =>
     expect(
@@ -47,7 +47,7 @@ async function poolFull(root: string): Promise<void> {
 }
 
 describe.each(REMOVALS)("%s", (_what, removal) => {
-  test("removed between two commands of a session costs neither its state nor any output", async () => {
+  test("removed between two commands of a session loses neither state nor output", async () => {
     const { bash, manager } = tools();
     await bash("v=kept; cd /");
     removal(manager.root.path);
@@ -56,7 +56,7 @@ describe.each(REMOVALS)("%s", (_what, removal) => {
     expect((await bash("echo fresh", {}, { sessionId: "another" })).output).toBe("fresh\n");
   });
 
-  test("removed while waiting slots are ready does not keep the next commands from running", async () => {
+  test("removed while slots wait does not prevent the next commands from running", async () => {
     const { call, manager } = tools();
     await call("bash", { command: "true" });
     await poolFull(manager.root.path);
@@ -70,7 +70,7 @@ describe.each(REMOVALS)("%s", (_what, removal) => {
     }
   });
 
-  test("removed while commands run leaves them their exit codes and their output", async () => {
+  test("removed while commands run does not affect their exit codes and output", async () => {
     const { bash, call, start, dir, manager } = tools();
     const command =
       "echo before; touch running.$BASHPID; until [ -e go ]; do sleep 0.02; done; echo after; (exit 5)";
@@ -115,7 +115,7 @@ test("a session whose bash dies after its saved state was removed reports the lo
   expect((await bash("echo [$v]")).output).toBe("[]\n");
 });
 
-test("a command that is killed after its directory was removed has the cause that ended it", async () => {
+test("a command that is killed after its directory was removed is reported as killed", async () => {
   const { call, start, manager } = tools();
   const shell = await start("echo up; exec sleep 1000");
   await shell.waitFor({ pattern: /up/ }, 20_000);
@@ -129,8 +129,8 @@ describe.each([
   ["the state directory", (root: string) => root],
   ["shells/", (root: string) => join(root, "shells")],
   ["keepers/", (root: string) => join(root, "keepers")],
-])("a file in the place of %s", (_what, placeOf) => {
-  test("is named by every refusal, and once it is gone commands run again", async () => {
+])("a file in place of %s", (_what, placeOf) => {
+  test("is named by every error, and commands run again after its removal", async () => {
     const { bash, call, dir, manager } = tools();
     const { path } = manager.root;
     await bash("v=kept");
@@ -163,7 +163,7 @@ test("a state directory that an ordinary user cannot write to any more is named,
   chmodSync(base, 0o755);
   const state = join(giveAway(makeDir(join(base, "own"))), "state");
   const host = specialHost({ prefix: unprivileged });
-  // Without slots: one that waits has a directory that can still be written to.
+  // No slots: the directory of a waiting slot would still be writable.
   await host.manager({ stateRoot: state, poolSize: 0 });
   const first = await host.start({ command: "exit 3" });
   expect((await host.wait(first.id)).exitCode).toBe(3);
@@ -182,7 +182,7 @@ test("a state directory that an ordinary user cannot write to any more is named,
   expect((await host.wait(last.id)).exitCode).toBe(5);
 });
 
-test("over MCP, calls go on after the state directory was removed", async () => {
+test("over MCP, calls keep working after the state directory was removed", async () => {
   const { call, dir } = await mcp.inProcess();
   const state = join(dir, "../state");
   await call("Bash", { command: "true" });

@@ -16,7 +16,7 @@ const { manager, directory, run } = shells;
 const durables = useDurables(shells);
 const startHost = useHosts();
 
-/** Generous, and less than what waiting for a stopped process used to take. */
+/** Generous, but shorter than the former wait for a stopped process. */
 const QUICK_MS = 8_000;
 
 const STOPPED = "kill -STOP $PPID; echo up; sleep 300";
@@ -32,13 +32,13 @@ describe("a stopped shim", () => {
     await eventually(() => expect(isAlive(shell.started.shimPid)).toBe(false));
   });
 
-  test("records the end of a command that ends by itself", async () => {
+  test("records the end of a command that exits by itself", async () => {
     const shell = await run(manager(), "kill -STOP $PPID; echo done; exit 4");
     expect(shell.outcome).toEqual({ kind: "exited", code: 4 });
     expect(shell.getAllOutput()).toBe("done\n");
   });
 
-  test("that cannot be continued is named, and its shell is not called killed", async () => {
+  test("that cannot be continued is named, and its shell is not reported as killed", async () => {
     const shell = await manager().createShell({ command: STOPPED, workingDir: "/" });
     await shell.waitFor({ pattern: /up/ }, 10_000);
     const held = await withHeldShim(shell);
@@ -48,7 +48,7 @@ describe("a stopped shim", () => {
     expect(report.survivors).toEqual([{ pid: held.started.shimPid, command: "nacre-shim", reason }]);
   });
 
-  test("does not delay the end of its manager", async () => {
+  test("does not delay the disposal of its manager", async () => {
     const shells = manager();
     const shell = await shells.createShell({ command: STOPPED, workingDir: "/" });
     await shell.waitFor({ pattern: /up/ }, 10_000);
@@ -113,7 +113,7 @@ describe("a stopped keeper", () => {
     process.kill(keeper, "SIGSTOP");
     const { kill } = ChildProcess.prototype;
     try {
-      // As under a debugger: the signal is sent, and the keeper stays stopped.
+      // Simulate a debugger: the signal is sent, and the keeper stays stopped.
       ChildProcess.prototype.kill = function (signal) {
         return this.pid === keeper && signal === "SIGCONT" ? true : kill.call(this, signal);
       };
@@ -124,7 +124,7 @@ describe("a stopped keeper", () => {
     expect((await run(shells, "echo fine")).getAllOutput()).toBe("fine\n");
   });
 
-  test("and a stopped deputy do not delay the end of their manager, and stay no longer", async () => {
+  test("and a stopped deputy do not delay the disposal of their manager, and end with it", async () => {
     const shells = manager();
     await run(shells, "true");
     const keeper = keeperPid(shells.root.path);
@@ -138,7 +138,7 @@ describe("a stopped keeper", () => {
 });
 
 describe("a slot whose keeper, deputy and host are all killed at once", () => {
-  /** Such slots, with the state root they are in. */
+  /** Creates such slots. Returns their state root, and a function that lists the slots that are alive. */
   async function orphans(count: number, shims: "alive" | "killed, too") {
     const root = durables.root();
     const host = await durables.host(root, { manager: { poolSize: count } });

@@ -1,4 +1,4 @@
-// A terminal has every guarantee of a shell: nothing escapes from it, and a durable one outlives its host.
+// A terminal has every guarantee of a shell: no process escapes from it, and a durable terminal outlives its host.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -39,7 +39,7 @@ test("all escapes at once end with the terminal's shell", async () => {
 });
 
 describe("a durable terminal", () => {
-  test("outlives its killed host, and the next one sees the same screen and types", async () => {
+  test("outlives its killed host, and the next host sees the same screen and can type", async () => {
     const root = durables.root();
     const host = await durables.host(root);
     const command = `printf '\\033[2J\\033[5;3Hhere\\n'; while read -rp 'more? ' x; do echo "got $x"; [[ $x != end ]] || exit 9; done`;
@@ -63,7 +63,7 @@ describe("a durable terminal", () => {
     expect((await shell?.screen())?.screen.join("\n")).toContain("got end");
   });
 
-  test("a query that it asked before is not answered by the next host", async () => {
+  test("gets no second answer to an old query from the next host", async () => {
     const root = durables.root();
     const host = await durables.host(root);
     const command = `printf 'up\\n\\033[6n'; IFS= read -rsd R answer; echo answered; read -rsn 1 key; echo "key $key"; exit 4`;
@@ -74,7 +74,7 @@ describe("a durable terminal", () => {
     await until(shell as ShellProcess, "key");
     await shell?.press("Alt-x");
     expect(await shell?.wait(20_000)).toBe(4);
-    // The first byte of Alt-x, not of a second answer: both begin with Escape, so look at what follows.
+    // Alt-x and a second answer both begin with Escape. Only an answer contains R.
     expect(shell?.getAllOutput()).not.toContain("R");
   });
 });
@@ -90,7 +90,7 @@ test("a deadline ends a terminal", async () => {
   expect(shell.status).toBe("timeout");
 });
 
-test("a terminal that takes no input: the error says how much was typed", async () => {
+test("if the program in a terminal reads no input, the error says how much was typed", async () => {
   const shell = await shells.manager({ killGraceMs: 100 }).createShell({
     command: "echo up; sleep 1000",
     workingDir: tmpdir(),
@@ -106,7 +106,7 @@ test("a terminal that takes no input: the error says how much was typed", async 
   });
 }, 60_000);
 
-test("where script is missing, the error names its package", () => {
+test("if script(1) is missing, the error names its package", () => {
   const empty = shells.directory();
   expect(() => findScript(empty, [])).toThrow(/bsdutils/);
   expect(findScript("")).toBe(join("/usr/bin", "script"));

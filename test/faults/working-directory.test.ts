@@ -15,7 +15,7 @@ async function refusal(workingDir: string): Promise<NacreError> {
       () => undefined,
       (reason: unknown) => reason,
     );
-  if (!(error instanceof NacreError)) throw new Error(`not refused as it must be: ${String(error)}`);
+  if (!(error instanceof NacreError)) throw new Error(`not refused as expected: ${String(error)}`);
   expect(error.code).toBe("spawn_failed");
   return error;
 }
@@ -34,13 +34,13 @@ test("a working directory that is a file is named", async () => {
   );
 });
 
-test("a link to nowhere does not exist as a working directory", async () => {
+test("a dangling symbolic link does not exist as a working directory", async () => {
   const link = join(directory(), "link");
   symlinkSync("/nonexistent/nowhere", link);
   expect((await refusal(link)).message).toBe(`Working directory does not exist: ${link}`);
 });
 
-test("a link that leads to itself is refused with its name", async () => {
+test("a symbolic link to itself is refused with its path", async () => {
   const link = join(directory(), "loop");
   symlinkSync(link, link);
   expect((await refusal(link)).message).toMatch(/^Working directory .*ELOOP.*loop$/);
@@ -51,13 +51,13 @@ test("a relative working directory and one with a NUL are refused", async () => 
   expect((await refusal("/tmp\0/x")).message).toContain("contains a NUL character");
 });
 
-test("a working directory that may not be entered is named", async () => {
+test("a working directory that the user may not enter is named", async () => {
   const state = giveAway(directory());
   const closed = join(directory(), "closed");
   mkdirSync(closed);
   giveAway(closed);
   chmodSync(closed, 0o600);
-  // Root may enter anything, so a host without privileges asks. It must get as far as the directory.
+  // Root may enter any directory, so use an unprivileged host. Let it reach the directory.
   chmodSync(join(closed, ".."), 0o755);
   const host = specialHost({ prefix: unprivileged });
   await host.manager({ stateRoot: join(state, "state") });
@@ -96,7 +96,7 @@ test("the file of a background run whose directory was gone says that it could n
 });
 
 test.each(["with space", "-", "--", "-P", "*", "$HOME", "a\nb", "'\"", "ünï", " trailing "])(
-  "a directory called %j is entered as it is",
+  "a command runs in a directory called %j",
   async (name) => {
     const dir = join(directory(), name);
     mkdirSync(dir);
@@ -108,7 +108,7 @@ test.each(["with space", "-", "--", "-P", "*", "$HOME", "a\nb", "'\"", "ünï", 
   },
 );
 
-test("CDPATH does not lead a command elsewhere or print anything", async () => {
+test("CDPATH neither changes the directory of a command nor prints anything", async () => {
   const dir = directory();
   const shell = await run(manager({ environment: { set: { CDPATH: "/usr:/" } } }), "pwd", {
     workingDir: dir,
@@ -116,7 +116,7 @@ test("CDPATH does not lead a command elsewhere or print anything", async () => {
   expect(shell.getAllOutput()).toBe(`${dir}\n`);
 });
 
-test("a directory that is removed while the command stands in it does not disturb the command", async () => {
+test("a command continues after its working directory is removed", async () => {
   const dir = join(directory(), "gone");
   mkdirSync(dir);
   const shell = await run(manager(), `echo here; rmdir ${dir}; echo still; exit 3`, { workingDir: dir });
@@ -139,7 +139,7 @@ test("a host whose own directory was deleted keeps working", async () => {
   expect(await host.leave()).toBe(0);
 });
 
-test("a host whose own directory was deleted before anything was started works, too", async () => {
+test("a host whose own directory was deleted before its first start works", async () => {
   const state = directory();
   const own = join(directory(), "own");
   mkdirSync(own);

@@ -92,14 +92,14 @@ describe("each file tool works", () => {
 });
 
 test.each(["mcp", "openai", "openai-strict", "anthropic", "gemini"] as const)(
-  "%s has a schema of each",
+  "the format %s has a schema for each file tool",
   (format) => {
     const text = JSON.stringify(kit().schemas(format));
     for (const name of FILE_TOOLS) expect(text).toContain(`"name":"${name}"`);
   },
 );
 
-test("the file tools are off unless asked for", async () => {
+test("the file tools are off by default", async () => {
   const plain = await world.open({ with: [] });
   expect(plain.registry.listNames()).toEqual(["Bash", "BashOutput", "KillShell"]);
   expect(await plain.call("Read", { file_path: "a" })).toMatchObject({ code: "unknown_tool" });

@@ -1,4 +1,4 @@
-// Full, read-only and unwritable disks: a clear error, and nothing has changed.
+// Full, read-only and unwritable disks: a clear error, and nothing changes.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -108,7 +108,7 @@ test("a file in a directory that cannot be written is changed in place", async (
   await other.end();
 });
 
-test("a fifo that replaces a file is not waited for", async () => {
+test("an edit does not wait for a fifo that has replaced the file", async () => {
   writeFileSync(world.path("a"), "a\n");
   await world.kit().call("Read", { file_path: "a" });
   execFileSync("rm", [world.path("a")]);

@@ -28,7 +28,7 @@ const replace = (file_path: string, old_string: string, new_string: string) =>
   edit(file_path, { old_string, new_string });
 const textOf = (name: string) => readFileSync(path(name), "utf8");
 
-/** Puts a file there and reads it. */
+/** Creates a file and reads it. */
 async function given(name: string, content: string | Buffer): Promise<void> {
   writeFileSync(path(name), content);
   expect(await read(name)).toMatchObject({ success: true });
@@ -63,7 +63,7 @@ describe("Write", () => {
     expect(readdirSync(path("a/b"))).toEqual(["c.txt"]);
   });
 
-  test("replaces only what its reader has read, and keeps the mode", async () => {
+  test("replaces only a file that its agent has read, and keeps the mode", async () => {
     writeFileSync(path("a.sh"), "old\n", { mode: 0o755 });
     chmodSync(path("a.sh"), 0o755);
     expect(await write("a.sh", "new\n")).toMatchObject({
@@ -77,7 +77,7 @@ describe("Write", () => {
     expect(await write("a.sh", "newer\n")).toMatchObject({ success: true });
   });
 
-  test("does not count what another agent has read", async () => {
+  test("does not accept that another agent has read the file", async () => {
     writeFileSync(path("a.txt"), "old\n");
     await kit().call("Read", { file_path: "a.txt" }, { agentId: "one" });
     const args = { file_path: "a.txt", content: "new\n" };
@@ -85,7 +85,7 @@ describe("Write", () => {
     expect(await kit().call("Write", args, { agentId: "one" })).toMatchObject({ success: true });
   });
 
-  test("creates the target of a link that leads nowhere, and names it", async () => {
+  test("creates the target of a dangling link, and names it", async () => {
     symlinkSync("target.txt", path("link"));
     const result = await write("link", "text\n");
     expect(result.output).toContain(`${path("link")} -> ${path("target.txt")}`);
@@ -101,7 +101,7 @@ describe("Write", () => {
     expect((await write("file/x", "")).error).toContain("is a file, not a directory");
   });
 
-  test("refuses a redaction mark, unless the file has that line already", async () => {
+  test("refuses a redaction mark, unless the file already has that line", async () => {
     const mark = "[redacted:github-token]";
     expect(await write("a.txt", `t=${mark}\n`)).toMatchObject({
       code: "invalid_input",
@@ -150,7 +150,7 @@ describe("Edit", () => {
     expect(textOf("a.txt")).toBe("x x c\n");
   });
 
-  test("names the lines of several matches, and the lines nearest to none", async () => {
+  test("names the lines of several matches, and the most similar lines if nothing matches", async () => {
     await given("a.ts", "const a = 1;\nfoo();\nconst b = 2;\nfoo();\n");
     expect(await replace("a.ts", "foo()", "bar()")).toMatchObject({
       code: "ambiguous_match",
@@ -161,7 +161,7 @@ describe("Edit", () => {
     expect(textOf("a.ts")).toBe("const a = 1;\nfoo();\nconst b = 2;\nfoo();\n");
   });
 
-  test("reads LF text in a CRLF file as CRLF, and writes it so", async () => {
+  test("reads and writes LF in its arguments as CRLF if the file has CRLF", async () => {
     await given("a.txt", "one\r\ntwo\r\nthree\r\n");
     expect(await replace("a.txt", "one\ntwo", "1\n2\n2a")).toMatchObject({ success: true });
     expect(textOf("a.txt")).toBe("1\r\n2\r\n2a\r\nthree\r\n");
@@ -259,14 +259,14 @@ describe("Edit", () => {
     expect(before).toMatch(/user\.note.*posix_acl_access/);
   });
 
-  test("takes no access control list from its directory", async () => {
+  test("does not take an access control list from the directory", async () => {
     await given("a.txt", "one\n");
     attributes(SET_DEFAULT, ".");
     await replace("a.txt", "one", "two");
     expect(attributes(GET, "a.txt").trim()).toBe("[]");
   });
 
-  test("refuses a missing file, and one that would become too large", async () => {
+  test("refuses a missing file and a file that is too large", async () => {
     writeFileSync(path("main.ts"), "");
     const missing = await replace("mian.ts", "a", "b");
     expect(missing).toMatchObject({ code: "invalid_input", error: expect.stringContaining("main.ts?") });
@@ -275,7 +275,7 @@ describe("Edit", () => {
     expect(await replace("large", "a", "b")).toMatchObject({ error: expect.stringContaining("at most") });
   });
 
-  test("a dry run says what it would change", async () => {
+  test("a dry run reports what it would change", async () => {
     await given("a.txt", "one\n");
     const args = { file_path: "a.txt", old_string: "one", new_string: "two" };
     const result = await kit().call("Edit", args, { dryRun: true });

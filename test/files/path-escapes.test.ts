@@ -1,4 +1,4 @@
-// Ways around the policy and the sandbox: none of them works where a command would be stopped.
+// Attempts to bypass the policy and the sandbox with the file tools. None succeeds if a command would be stopped.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -144,7 +144,7 @@ function escapeTests(options: Partial<ToolkitOptions>): void {
     expect(all.output).toBe("No matches found.");
   }, 120_000);
 
-  test("a link that changes all the time never shows the key, and is never written through", async () => {
+  test("a link that constantly changes never exposes the key, and no write reaches its target", async () => {
     const script = `cd '${world.work()}'; while :; do ln -sfn plain flip; ln -sfn '${key()}' flip; done`;
     flipping = spawn("bash", ["-c", script], { stdio: "ignore" });
     let reads = 0;
@@ -158,7 +158,7 @@ function escapeTests(options: Partial<ToolkitOptions>): void {
     expect(reads).toBeGreaterThan(0);
   }, 240_000);
 
-  test("a hard link is read only where a command reads it", async () => {
+  test("a hard link is read only if a command can read it", async () => {
     linkSync(key(), world.path("hard"));
     const command = await kit.run("cat hard").then(
       ({ stdout }) => stdout.includes(SECRET),
@@ -174,7 +174,7 @@ describe("without a sandbox, by the policy", () => escapeTests({}));
 describeSandboxed("in a sandbox without a policy", () => {
   escapeTests({ sandbox: "workspace-write", policy: "off" });
 
-  test("a directory beside the workspace can be read but not written, as by a command", async () => {
+  test("a directory next to the workspace can be read but not written, as with commands", async () => {
     const kit = await world.open({ sandbox: "workspace-write", policy: "off" });
     const file_path = join(world.outside(), "x");
     writeFileSync(file_path, "text\n");
@@ -187,7 +187,7 @@ describeSandboxed("in a sandbox without a policy", () => {
     });
   });
 
-  test("read-only means that nothing is written", async () => {
+  test("a read-only sandbox prevents every write", async () => {
     const kit = await world.open({ sandbox: "read-only", policy: "off" });
     expect(await kit.call("Read", { file_path: "plain" })).toMatchObject({ success: true });
     expect(await kit.call("Write", { file_path: "plain", content: "x" })).toMatchObject({

@@ -27,7 +27,7 @@ describe("Read", () => {
     });
   });
 
-  test("starts at an offset and says where to continue", async () => {
+  test("starts at an offset and reports where to continue", async () => {
     writeFileSync(path("a.txt"), Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join(""));
     const result = await read("a.txt", { offset: 4, limit: 2 });
     expect(result.output).toBe("4\tline 4\n5\tline 5\n");
@@ -35,14 +35,14 @@ describe("Read", () => {
     expect(await read("a.txt", { offset: 11 })).toMatchObject({ code: "invalid_input" });
   });
 
-  test("starts at the directory of the session", async () => {
+  test("resolves paths in the directory of the session", async () => {
     mkdirSync(path("sub"));
     writeFileSync(path("sub", "b.txt"), "b\n");
     await kit().call("Bash", { command: "cd sub" });
     expect((await read("b.txt")).output).toBe("1\tb\n");
   });
 
-  test("cuts long lines and names the place", async () => {
+  test("cuts long lines and names them", async () => {
     writeFileSync(path("long.txt"), `${"x".repeat(5_000)}\nnext\n`);
     const result = await read("long.txt");
     expect(result.output).toContain("… [line 1 is cut: 3000 more characters]\n2\tnext\n");
@@ -61,7 +61,7 @@ describe("Read", () => {
     expect(result.metadata).toMatchObject({ encoding });
   });
 
-  test("says what a text lacks or has at the ends of its lines", async () => {
+  test("reports CRLF line endings, a missing final newline, and an empty file", async () => {
     writeFileSync(path("crlf.txt"), "a\r\nb");
     expect(await read("crlf.txt")).toMatchObject({
       output: "1\ta\n2\tb\n",
@@ -76,7 +76,7 @@ describe("Read", () => {
     });
   });
 
-  test("names the target of a link, and says that a file is a hard link", async () => {
+  test("names the target of a link, and reports hard links", async () => {
     writeFileSync(path("a.txt"), "a\n");
     symlinkSync("a.txt", path("link"));
     expect((await read("link")).notes.join()).toContain(`leads to ${path("a.txt")}`);
@@ -84,7 +84,7 @@ describe("Read", () => {
     expect((await read("b.txt")).notes.join()).toContain("hard link");
   });
 
-  test("redacts secrets without moving lines, and says so", async () => {
+  test("redacts secrets without moving lines, and reports it", async () => {
     const token = `ghp_${"a1B2".repeat(9)}`;
     const key = `-----BEGIN PRIVATE KEY-----\n${"QUJD\n".repeat(4)}-----END PRIVATE KEY-----`;
     writeFileSync(path("a.txt"), `first\nt=${token} end\n${key}\nlast\n`);
@@ -129,7 +129,7 @@ describe("Read refuses", () => {
     expect([result.code, result.error]).toEqual(["invalid_input", expect.stringMatching(words)]);
   });
 
-  test("a missing file, and names the nearest", async () => {
+  test("a missing file, and suggests the most similar name", async () => {
     writeFileSync(path("config.json"), "{}");
     const result = await read("confg.json");
     expect(result).toMatchObject({ code: "invalid_input" });
@@ -137,7 +137,7 @@ describe("Read refuses", () => {
     expect((await read("no/such/file")).error).toContain("Neither the file nor its directory exists");
   });
 
-  test("whatever is no file, without waiting for it", async () => {
+  test("everything that is not a regular file, without waiting for it", async () => {
     mkdirSync(path("dir"));
     execFileSync("mkfifo", [path("fifo")]);
     expect((await read("dir")).error).toContain("is a directory");
@@ -161,7 +161,7 @@ describe("Read refuses", () => {
     expect((await read("a\0b")).error).toContain("NUL");
   });
 
-  test("what is outside of the allowed roots, also behind a link", async () => {
+  test("a file outside the allowed roots, even through a link", async () => {
     writeFileSync(join(outside(), "x"), "x\n");
     symlinkSync(join(outside(), "x"), path("link"));
     const limited = await world.open({ allowedRoots: [work()] });
@@ -174,7 +174,7 @@ describe("Read refuses", () => {
     }
   });
 
-  test("what the policy refuses, with its rule", async () => {
+  test("a file that the policy refuses, with the rule", async () => {
     const result = await read("~/.ssh/id_rsa");
     expect(result).toMatchObject({ code: "approval_pending", metadata: { rule: "read-secret" } });
   });

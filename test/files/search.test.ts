@@ -86,7 +86,7 @@ describe.each(["rg", "grep"])("with %s", (program) => {
     expect(first.notes).toEqual([expect.stringMatching(/^3 more files/)]);
   });
 
-  test("Grep searches one file, and takes a pattern as it is", async () => {
+  test("Grep searches one file, and passes the pattern on unchanged", async () => {
     put("odd.txt", "a-b\n--x $HOME 'q'\n\\d 7\n");
     expect((await grep({ pattern: "--x \\$HOME 'q'", path: "odd.txt", output_mode: "content" })).output).toBe(
       "odd.txt:2:--x $HOME 'q'\n",
@@ -96,7 +96,7 @@ describe.each(["rg", "grep"])("with %s", (program) => {
     );
   });
 
-  test("a file name with a newline is named as a whole", async () => {
+  test("a file name with a newline is printed completely", async () => {
     put("src/a.ts\nb", "foo\nbar\n");
     put("--\nsrc/c.js", "foo\n");
     put("-\n", "foo\n");
@@ -114,7 +114,7 @@ describe.each(["rg", "grep"])("with %s", (program) => {
     expect((await glob({ pattern: "src/a.ts?b" })).output).toBe(`${names[2]}\n`);
   });
 
-  test("context lines have a dash, and groups stand apart", async () => {
+  test("context lines have a dash, and groups have a separator", async () => {
     put("x.txt", "1\n2\nhit\n4\n5\n6\n7\nhit\n9\n");
     for (const path of ["x.txt", "."]) {
       const found = await grep({ pattern: "hit", path, output_mode: "content", context: 1 });
@@ -132,20 +132,20 @@ describe.each(["rg", "grep"])("with %s", (program) => {
     expect((await glob({ pattern: "./src//.//*.ts" })).output).toBe("src/a.ts\n");
   });
 
-  test("a pattern that is no regular expression is refused with its reason", async () => {
+  test("an invalid regular expression is refused with the reason", async () => {
     const result = await grep({ pattern: "(" });
     expect([result.code, result.error?.length]).toEqual(["invalid_input", expect.any(Number)]);
     expect(await grep({ pattern: "(a)\\1" })).toMatchObject({ code: "invalid_input" });
   });
 
-  test("what needs ripgrep is refused without it", async () => {
+  test("options that need ripgrep are refused without it", async () => {
     for (const more of [{ multiline: true }, { type: "js" }]) {
       const { error = "" } = await grep({ pattern: "x", ...more });
       expect(error.includes("needs ripgrep")).toBe(program === "grep");
     }
   });
 
-  test("a missing path names the nearest", async () => {
+  test("the error for a missing path suggests the most similar one", async () => {
     expect(await grep({ pattern: "x", path: "scr" })).toMatchObject({
       code: "invalid_input",
       error: expect.stringContaining("Did you mean src?"),
@@ -164,7 +164,7 @@ describe("a search", () => {
     expect((await kit.call("Grep", { pattern: "foo" })).output).not.toMatch(/link|secret/);
   });
 
-  test("redacts secrets in lines, and says so", async () => {
+  test("redacts secrets in lines, and reports it", async () => {
     const token = `ghp_${"a1B2".repeat(9)}`;
     put("t.txt", `token=${token}\n`);
     const result = await world.kit().call("Grep", { pattern: "token", output_mode: "content" });
@@ -172,7 +172,7 @@ describe("a search", () => {
     expect([result.metadata, result.notes]).toMatchObject([{ redacted: 1 }, ["1 secret was redacted."]]);
   });
 
-  test("says that a file is binary if the call names it", async () => {
+  test("reports that a file is binary if the call names it", async () => {
     put("data.bin", "foo\0bar\n");
     const args = { pattern: "foo", path: "data.bin", output_mode: "content" } as const;
     expect(await world.kit().call("Grep", args)).toMatchObject({
@@ -181,7 +181,7 @@ describe("a search", () => {
     });
   });
 
-  test("leaves out a file that turns out to be binary, and names the next one right", async () => {
+  test("omits a file that turns out to be binary, and names the next file correctly", async () => {
     put("m/a.bin", `foo\n${"x\n".repeat(100_000)}\0\n`);
     put("m/b.txt", "foo\n");
     const found = await world.kit().call("Grep", { pattern: "foo", path: "m", output_mode: "content" });
@@ -211,7 +211,7 @@ describe("a search", () => {
     if (process.getuid?.() !== 0) expect(result.notes.join()).toContain("not searched");
   });
 
-  test("is admitted as the command that it runs, and a dry run runs nothing", async () => {
+  test("is admitted like the command that it runs, and a dry run runs nothing", async () => {
     const kit = world.kit();
     expect(await kit.call("Grep", { pattern: "x", path: "~" }, { dryRun: true })).toMatchObject({
       success: true,
@@ -235,13 +235,13 @@ describe("a glob pattern", () => {
     ["{a,b/**}/x", ["a/x", "b/c/x", "b/x/x"], ["c/x"]],
     ["a+(b).$", ["a+(b).$"], ["aab.$"]],
     ["a\\*b", ["a*b"], ["axb"]],
-  ])("%s", (source, matching, others) => {
+  ])("%s matches whole paths", (source, matching, others) => {
     const { matches } = globPattern(source, "pattern");
     expect(matching.filter((one) => !matches(one))).toEqual([]);
     expect(others.filter(matches)).toEqual([]);
   });
 
-  test("takes linear time and refuses what it cannot read", () => {
+  test("takes linear time and is refused if it is invalid", () => {
     const { matches } = globPattern(`${"*a".repeat(40)}b`, "pattern");
     expect(matches("a".repeat(2_000))).toBe(false);
     for (const source of ["", "{a", "!x", "x".repeat(2_000)]) {

@@ -12,13 +12,13 @@ const host = useFilesHosts();
 const { kit, path } = world;
 const KILLS = isLong ? 500 : 4;
 
-test("8 writers in two processes lose no update; each stale one sees what changed", async () => {
+test("8 writers in two processes lose no update, and each stale edit reports what changed", async () => {
   const other = await host(world.work(), join(world.work(), "../state"));
   writeFileSync(path("count"), "lines:\n");
   const rounds = 6;
   let stale = 0;
   const written: string[] = [];
-  /** Adds its own lines at the end, reading again whenever another writer was faster. */
+  /** Adds a line per round. Reads the file again whenever another writer was faster. */
   const writer = async (
     name: string,
     call: (
@@ -44,7 +44,7 @@ test("8 writers in two processes lose no update; each stale one sees what change
   const own = [0, 1, 2, 3].map((i) =>
     writer(`own${i}`, async (tool, args) => await kit().call(tool as string, args, { agentId: `own${i}` })),
   );
-  // The other host takes one call at a time: its writers share one conversation with it.
+  // The other host answers one call at a time, so its writers queue their calls.
   let last: Promise<unknown> = Promise.resolve();
   const others = [0, 1, 2, 3].map((i) =>
     writer(`other${i}`, (tool, args) => {
@@ -68,7 +68,7 @@ test(`a host that is killed while it writes leaves the old or the new content ($
   for (let i = 0; i < KILLS; i++) {
     const writer = await host(world.work(), join(world.work(), "../state"));
     await writer.loop("file", sizes);
-    // No clock decides when: the bytes on disk have changed so often.
+    // Kill the host after a number of changes on disk, not after a time.
     for (let seen = 0, before = ""; seen < (i % 4) + 1; ) {
       const now = readFileSync(path("file"), "utf8").slice(0, 1);
       if (now !== before) seen++;

@@ -65,7 +65,7 @@ const PATHS = [
 const unquoted = (path: string) => (path.startsWith("~/") ? `${process.env["HOME"]}${path.slice(1)}` : path);
 const quoted = (path: string) => `'${unquoted(path).replaceAll("'", "'\\''")}'`;
 
-/** The verdict on the operation: the event of its admission. */
+/** The verdict on the operation, from its verdict event. */
 async function verdictOf(tool: string, args: object): Promise<{ verdict: string; rule: string | null }> {
   const seen: { verdict: string; rule: string | null }[] = [];
   const stop = kit.on("verdict", ({ verdict, rule }) => seen.push({ verdict, rule }));
@@ -81,14 +81,14 @@ const commandVerdict = (command: string) => {
   return { verdict, rule };
 };
 
-test("Read as cat", async () => {
+test("Read gets the verdicts of cat", async () => {
   for (const path of PATHS) {
     const verdict = await verdictOf("Read", { file_path: path });
     expect([path, verdict]).toEqual([path, commandVerdict(`cat ${quoted(path)}`)]);
   }
 });
 
-test("Write and Edit as tee, and as a redirection", async () => {
+test("Write and Edit get the verdicts of tee and of a redirection", async () => {
   for (const path of PATHS) {
     const verdict = await verdictOf("Write", { file_path: path, content: "x" });
     const directory = dirname(resolve(world.work(), unquoted(path)));
@@ -101,7 +101,7 @@ test("Write and Edit as tee, and as a redirection", async () => {
   }
 });
 
-test("Grep as rg, Glob as rg --files", async () => {
+test("Grep gets the verdicts of rg, and Glob those of rg --files", async () => {
   for (const path of ["~/", "~/.ssh", "home/.ssh", "dir", "/etc", ".", "/"]) {
     const grep = await verdictOf("Grep", { pattern: "x", path });
     expect([path, grep]).toEqual([path, commandVerdict(`rg x ${quoted(path)}`)]);

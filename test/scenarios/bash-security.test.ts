@@ -1,4 +1,4 @@
-// The judge of the dangerous ones throws for whatever is not denied: nothing here can run by mistake.
+// The judge of the dangerous commands throws for every command that it does not deny, so none can run by mistake.
 import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ const { tools } = useTools();
 
 async function expectBlocked(command: string): Promise<void> {
   const { call, manager } = tools({ judge: onlyDenials });
-  for (const surroundings of [{}, { dryRun: true }]) {
+  for (const context of [{}, { dryRun: true }]) {
     for (const [tool, args] of [
       ["Bash", { command }],
       ["Bash", { command, run_in_background: true }],
       ["bash", { command }],
       ["bash", { command, mode: "background" }],
     ] as const) {
-      const result = await call(tool, args, surroundings);
+      const result = await call(tool, args, context);
       expect(result).toMatchObject({ success: false, code: "policy_denied" });
       expect(result.error).toMatch(
         /blocked as dangerous: .+ \(rule [\w-]+\)\. Instead: .+ Nothing was run\.$/s,

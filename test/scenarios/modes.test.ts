@@ -18,12 +18,12 @@ const deadlinesOf = ({ manager }: ReturnType<typeof modes>) =>
   manager.listShells().map(({ started }) => started.meta.deadlineMs);
 
 describe("Bash Tool - Design Document", () => {
-  test("REQ-BASH-001: a command runs with bash, and stdout and stderr come together in true order", async () => {
+  test("REQ-BASH-001: a command runs with bash, and stdout and stderr are merged in order", async () => {
     const result = await modes().run("[[ a == a* ]] && echo one; echo two >&2; echo three; echo four >&2");
     expect(result).toMatchObject({ success: true, output: "one\ntwo\nthree\nfour\n" });
   });
 
-  test("REQ-BASH-001: output over 128KB keeps 4KB of each end", async () => {
+  test("REQ-BASH-001: output over 128KB keeps its first and last 4KB", async () => {
     const result = await modes().run("printf 'start '; printf 'x%.0s' {1..200000}; printf ' end'");
     const [notice, ...rest] = result.output.split("\n");
     expect(notice).toBe("[output truncated in middle: got 195.3KB, max is 128KB]");
@@ -34,13 +34,13 @@ describe("Bash Tool - Design Document", () => {
     expect(result.metadata).toMatchObject({ truncated: true });
   });
 
-  test("REQ-BASH-001: output of 128KB is shown whole", async () => {
+  test("REQ-BASH-001: output of 128KB is not truncated", async () => {
     const result = await modes().run("head -c 131072 /dev/zero | tr '\\0' x");
     expect(result.output).toBe("x".repeat(131_072));
     expect(result.metadata).toMatchObject({ truncated: false });
   });
 
-  test("REQ-BASH-001: nothing of a call is left for the next", async () => {
+  test("REQ-BASH-001: no state of a call is kept for the next call", async () => {
     const { run, dir } = modes();
     await run("cd /; export LEFT=over; alias hi='echo hi'");
     expect((await run("pwd; echo left=$LEFT")).output).toBe(`${dir}\nleft=\n`);
@@ -55,7 +55,7 @@ describe("Bash Tool - Design Document", () => {
     expect(deadlinesOf(kit)).toEqual([30_000, 30_000, 900_000, 86_400_000]);
   });
 
-  test("REQ-BASH-002: a timeout ends the command with all it started, and shows what it printed", async () => {
+  test("REQ-BASH-002: a timeout ends the command with everything it started, and returns its output", async () => {
     const { run } = modes();
     const result = await run("sleep 300 & echo $!; sleep 300", "default", 1_000);
     expect(result).toMatchObject({
@@ -68,7 +68,7 @@ describe("Bash Tool - Design Document", () => {
     expect(isAlive(Number(result.output))).toBe(false);
   });
 
-  test("REQ-BASH-003: background returns a pid, a file and how to stop it, at once", async () => {
+  test("REQ-BASH-003: background returns at once with a pid, a file and a stop command", async () => {
     const { run, manager } = modes();
     const result = await run("sleep 300", "background");
     const [shell] = manager.listShells();
@@ -79,7 +79,7 @@ describe("Bash Tool - Design Document", () => {
     expect(shell?.isRunning).toBe(true);
   });
 
-  test("REQ-BASH-003: the output file ends with how the process ended", async () => {
+  test("REQ-BASH-003: the last line of the output file states how the process ended", async () => {
     const { run } = modes();
     const ends = { "echo out; echo err >&2": "completed", "echo no; exit 5": "failed: exit code 5" };
     for (const [command, end] of Object.entries(ends)) {
@@ -117,7 +117,7 @@ describe("Bash Tool - Design Document", () => {
     });
   });
 
-  test("REQ-BASH-006: the description tells the directory, the limits and to stay concise", () => {
+  test("REQ-BASH-006: the description names the directory and the limits, and asks for concise use", () => {
     const { registry, dir } = modes();
     const description = registry.get("bash")?.description ?? "";
     expect(description.endsWith(`<pwd>${dir}</pwd>`)).toBe(true);
@@ -126,7 +126,7 @@ describe("Bash Tool - Design Document", () => {
     }
   });
 
-  test("REQ-BASH-006: a failure begins with the exit code, then comes the output", async () => {
+  test("REQ-BASH-006: the text of a failure is the exit code followed by the output", async () => {
     const result = await modes().run("echo shown; exit 3");
     expect(result).toMatchObject({ success: false, code: "exit_nonzero", metadata: { exit_code: 3 } });
     expect(result.toDisplay()).toMatch(/^\[command failed: exit code 3\]\nshown\n/);

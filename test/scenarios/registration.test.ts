@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { registerExecutionTools } from "../../src/execution/register.ts";
 import { ToolRegistry } from "../../src/tool/registry.ts";
 
-function registered(): ToolRegistry {
+function createRegistry(): ToolRegistry {
   const registry = new ToolRegistry();
   registerExecutionTools(registry);
   return registry;
@@ -10,14 +10,14 @@ function registered(): ToolRegistry {
 
 describe("Feature: Tool Registration", () => {
   test("All execution tools are registered", () => {
-    const registry = registered();
+    const registry = createRegistry();
     for (const name of ["Bash", "BashOutput", "KillShell"]) {
       expect(registry.get(name)).toMatchObject({ name, category: "execution" });
     }
   });
 
   test("Execution tools generate valid schemas", () => {
-    const schemas = registered().getAllSchemas("openai");
+    const schemas = createRegistry().getAllSchemas("openai");
     expect(schemas.map(({ function: f }) => [f.name, f.parameters])).toMatchObject([
       ["Bash", { type: "object", required: expect.arrayContaining(["command"]) }],
       ["BashOutput", { type: "object", required: expect.arrayContaining(["bash_id"]) }],

@@ -13,7 +13,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-/** The process-wide manager, with a state root of this test. */
+/** Returns the process-wide manager with a separate state root for this test. */
 function shared(): ShellManager {
   vi.stubEnv("NACRE_HOME", join(directory(), "state"));
   return ShellManager.shared();

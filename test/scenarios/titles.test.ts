@@ -8,8 +8,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const seeds = join(here, "..", "..", "..", "shared", "seeds");
 const listed = Object.values(SCENARIOS).flat();
 
-/** The titles of the tests beside this file, as they are written. */
-function written(): { readonly file: string; readonly title: string }[] {
+/** The titles of all tests in this folder, as written in the source. */
+function testTitles(): { readonly file: string; readonly title: string }[] {
   const files = readdirSync(here).filter((file) => file.endsWith(".test.ts") && file !== "titles.test.ts");
   return files.flatMap((file) => {
     const source = readFileSync(join(here, file), "utf8");
@@ -23,26 +23,26 @@ function seed(beginning: string): string {
 }
 
 describe("the scenarios", () => {
-  test("are fifty, each with one test of its title", () => {
+  test("are fifty, and each has exactly one test with its title", () => {
     expect(listed).toHaveLength(50);
-    const titles = written().map(({ title }) => title);
+    const titles = testTitles().map(({ title }) => title);
     for (const scenario of listed) expect(titles.filter((title) => title === scenario)).toEqual([scenario]);
   });
 
-  test("have no neighbours that are not on the list", () => {
-    const strangers = written().filter(
+  test("are the only tests in this folder, apart from the requirements", () => {
+    const unlisted = testTitles().filter(
       ({ title }) => !listed.includes(title) && !REQUIREMENTS.some((tag) => title.startsWith(`${tag}: `)),
     );
-    expect(strangers).toEqual([]);
+    expect(unlisted).toEqual([]);
   });
 
   test.each(REQUIREMENTS)("%s has tests", (tag) => {
-    expect(written().filter(({ title }) => title.startsWith(`${tag}: `))).not.toEqual([]);
+    expect(testTitles().filter(({ title }) => title.startsWith(`${tag}: `))).not.toEqual([]);
   });
 
-  test.skipIf(!existsSync(seeds))("are those of the specification, where it is at hand", () => {
-    const told = [...seed("003").matchAll(/^### Scenario: (.*)$/gm)].map(([, title]) => title);
-    expect(listed).toEqual(told);
+  test.skipIf(!existsSync(seeds))("match the specification, if it is available", () => {
+    const specified = [...seed("003").matchAll(/^### Scenario: (.*)$/gm)].map(([, title]) => title);
+    expect(listed).toEqual(specified);
     const tags = new Set(seed("004").match(/REQ-BASH-\d+/g));
     expect([...tags].sort()).toEqual([...REQUIREMENTS]);
   });

@@ -1,4 +1,4 @@
-// Every scenario of the original specification, by feature. What is listed here has a test with that title.
+// Every scenario of the original specification, by feature. Each listed title has a test with that title.
 
 export const SCENARIOS: Readonly<Record<string, readonly string[]>> = {
   "Bash Tool - Foreground Execution": [

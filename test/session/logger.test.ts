@@ -1,4 +1,4 @@
-// How the host sees from outside whether a session's logger has written everything to disk.
+// The host's check from outside whether a session's logger has written everything to disk.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from "node:fs";
@@ -8,22 +8,22 @@ import { drain, Logger } from "../../src/session/logger.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();
-const ends: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
+  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
 });
 
-interface Place {
+interface RunningLogger {
   readonly logger: Logger;
   readonly child: ChildProcess;
   print(text: string): void;
 }
 
-/** Starts a logger as the shim does. With `isSlow`, its output file is a pipe of 64 KiB. */
-async function place({
+/** Starts a logger like the shim does. With `isSlow`, its output file is a pipe of 64 KiB. */
+async function startLogger({
   program = "/bin/cat",
   isSlow = false,
-} = {}): Promise<Place & { readonly disk: number }> {
+} = {}): Promise<RunningLogger & { readonly disk: number }> {
   const dir = directory();
   const [input, file] = [join(dir, "in"), join(dir, "out")];
   execFileSync("mkfifo", isSlow ? [input, file] : [input]);
@@ -33,7 +33,7 @@ async function place({
   const exited = once(child, "exit");
   await once(child, "spawn");
   const logger = new Logger(child.pid ?? -1, file);
-  ends.push(async () => {
+  cleanups.push(async () => {
     child.kill("SIGKILL");
     await exited;
     logger.close();
@@ -44,7 +44,7 @@ async function place({
 }
 
 test("a logger that waits for input has written everything", async () => {
-  const { logger, print } = await place();
+  const { logger, print } = await startLogger();
   for (let round = 1; round <= 200; round++) {
     print("0123456789");
     expect(await drain(logger)).toBe("idle");
@@ -53,7 +53,7 @@ test("a logger that waits for input has written everything", async () => {
 });
 
 test("drain waits for a logger that sleeps in a write, on a slow disk", async () => {
-  const { logger, print, disk } = await place({ isSlow: true });
+  const { logger, print, disk } = await startLogger({ isSlow: true });
   const bytes = Buffer.alloc(64 * 1024, "x");
   print(bytes.toString());
   await eventually(() => expect(logger.state).toBe("idle"));
@@ -61,9 +61,9 @@ test("drain waits for a logger that sleeps in a write, on a slow disk", async ()
   print("late");
   await eventually(() => expect(logger.state).toBe("busy"));
   let isDrained = false;
-  const drained = drain(logger).then((end) => {
+  const drained = drain(logger).then((state) => {
     isDrained = true;
-    return end;
+    return state;
   });
   for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
   expect(isDrained).toBe(false);
@@ -73,7 +73,7 @@ test("drain waits for a logger that sleeps in a write, on a slow disk", async ()
 });
 
 test("drain continues a stopped logger", async () => {
-  const { logger, child, print } = await place();
+  const { logger, child, print } = await startLogger();
   child.kill("SIGSTOP");
   await eventually(() => expect(logger.state).toBe("stopped"));
   print("0123456789");
@@ -82,7 +82,7 @@ test("drain continues a stopped logger", async () => {
 });
 
 test("drain reports a logger that has ended", async () => {
-  const { logger, child, print } = await place();
+  const { logger, child, print } = await startLogger();
   child.kill("SIGKILL");
   await eventually(() => expect(logger.state).toBe("gone"));
   print("lost");
@@ -99,7 +99,7 @@ test.skipIf(isRoot)(
     const program = join(directory(), "cat");
     copyFileSync("/bin/cat", program);
     chmodSync(program, 0o111);
-    const { logger, print } = await place({ program });
+    const { logger, print } = await startLogger({ program });
     await eventually(() => expect(logger.state).toBe("hidden"));
     print("0123456789");
     // drain answers after a while without new bytes.

@@ -16,19 +16,19 @@ const EVERY_BYTE = Buffer.from(Array.from({ length: 255 }, (_, i) => i + 1).filt
 
 const NAMES: readonly (readonly [string, string])[] = [
   ["a stray byte", textOfBytes(Buffer.from([0x64, 0xff]))],
-  ["half a character at its end", textOfBytes(Buffer.from([0x64, 0xe2, 0x82]))],
+  ["an incomplete character at its end", textOfBytes(Buffer.from([0x64, 0xe2, 0x82]))],
   ["a newline and a stray byte", textOfBytes(Buffer.from([0x61, 0x0a, 0xff, 0x0a]))],
-  ["a line end", "a\nb\n"],
+  ["a newline at its end", "a\nb\n"],
   ["a real replacement character", "d\ufffd"],
   ["quotes, a backslash and a stray byte", textOfBytes(Buffer.from("'\"\\$(x)\xff", "latin1"))],
   ["every byte", textOfBytes(EVERY_BYTE)],
 ];
 
 const bytesIn = ({ path, from, to }: OutputPart) => textOfBytes(readRange(path, from, to));
-/** The name as lossy decoding would read it. With U+FFFD in place of its bytes, it names another directory. */
+/** The name after lossy decoding. It contains U+FFFD instead of the stray bytes, so it names another directory. */
 const misread = (name: string) => name.toWellFormed();
 
-function place(name: string, parent = shells.directory()) {
+function createDirectory(name: string, parent = shells.directory()) {
   const dir = join(parent, name);
   mkdirSync(fsPath(dir));
   const decoy = join(parent, misread(name));
@@ -41,7 +41,7 @@ describe.each([
   ["C", "C"],
 ])("in the locale %s", (_, locale) => {
   test.each(NAMES)("a session works in a directory whose name has %s", async (_what, name) => {
-    const { parent, dir } = place(name);
+    const { parent, dir } = createDirectory(name);
     const { session, run } = openSession(shells, {}, { workingDir: parent });
     await run(`export LC_ALL=${locale}`);
     const moved = await run(`cd -- ${shownWord(name)}`);
@@ -58,7 +58,7 @@ describe.each([
 test.each(NAMES)(
   "a session whose bash was killed continues in a directory whose name has %s",
   async (_, name) => {
-    const { parent, dir } = place(name);
+    const { parent, dir } = createDirectory(name);
     const { run } = openSession(shells, {}, { workingDir: parent });
     const pid = Number((await run(`cd -- ${shownWord(name)}; x=kept; echo $$`)).out);
     await run("true");
@@ -75,7 +75,7 @@ test.each(NAMES)(
 test.each(NAMES)(
   "a background command of a session runs in a directory whose name has %s",
   async (_, name) => {
-    const { parent, dir } = place(name);
+    const { parent, dir } = createDirectory(name);
     const { session, run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd -- ${shownWord(name)}; export X=1`);
     const shell = await session.start('printf "%s" "$PWD" >"$PWD/where"; pwd -P; echo "$X"');
@@ -87,7 +87,7 @@ test.each(NAMES)(
 );
 
 test.each(NAMES)("a fresh command runs in a directory whose name has %s", async (_, name) => {
-  const { parent, dir } = place(name);
+  const { parent, dir } = createDirectory(name);
   const manager = shells.manager({ allowedRoots: [parent] });
   const shell = await shells.run(manager, "pwd; pwd -P; echo x >made", { workingDir: dir });
   expect(bytesIn(wholeOf(shell.outputFiles.stdout))).toBe(`${dir}\n${dir}\n`);
@@ -98,9 +98,9 @@ test.each(NAMES)("a fresh command runs in a directory whose name has %s", async 
 });
 
 test.each(NAMES)(
-  "a session enters the directory that a call names, whose name has %s, and can leave it again",
+  "a session enters the directory of a call and saves it, even if its name has %s",
   async (_, name) => {
-    const { dir } = place(name);
+    const { dir } = createDirectory(name);
     const { run, session } = openSession(shells);
     const there = await run("pwd", { workingDir: dir });
     expect(bytesIn(there.stdout)).toBe(`${dir}\n`);
@@ -116,8 +116,8 @@ test.each(NAMES)(
 describe("a directory whose name is not UTF-8", () => {
   const ODD = textOfBytes(Buffer.from([0x64, 0xff]));
 
-  test("that is gone is quoted for bash in the note, and the session moves to its parent", async () => {
-    const { parent, dir } = place(ODD);
+  test("that was removed is quoted for bash in the note, and the session moves to its parent", async () => {
+    const { parent, dir } = createDirectory(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}`);
     rmSync(fsPath(dir), { recursive: true });
@@ -129,8 +129,8 @@ describe("a directory whose name is not UTF-8", () => {
     expect(shownPath(dir)).toBe(`$'${parent}/d\\xff'`);
   });
 
-  test("that is gone when its bash ends: the session moves to its parent", async () => {
-    const { parent, dir } = place(ODD);
+  test("that was removed before its bash ends makes the session move to its parent", async () => {
+    const { parent, dir } = createDirectory(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}; x=1`);
     rmSync(fsPath(dir), { recursive: true });
@@ -139,7 +139,7 @@ describe("a directory whose name is not UTF-8", () => {
   });
 
   test("that was removed and created again is entered again", async () => {
-    const { parent, dir } = place(ODD);
+    const { parent, dir } = createDirectory(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}`);
     rmSync(fsPath(dir), { recursive: true });
@@ -149,8 +149,8 @@ describe("a directory whose name is not UTF-8", () => {
     expect(result.notes).toEqual([expect.stringContaining("created again")]);
   });
 
-  test("that another process has renamed is known by its new name", async () => {
-    const { parent, dir } = place(ODD);
+  test("that another process has renamed is used under its new name", async () => {
+    const { parent, dir } = createDirectory(ODD);
     const { session, run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}`);
     const renamed = join(parent, `${ODD}${ODD}`);
@@ -162,8 +162,8 @@ describe("a directory whose name is not UTF-8", () => {
   });
 
   test("is resolved through links before it is compared with the allowed directories", async () => {
-    const { parent, dir } = place(ODD);
-    const outside = place(ODD);
+    const { parent, dir } = createDirectory(ODD);
+    const outside = createDirectory(ODD);
     symlinkSync(fsPath(outside.dir), fsPath(join(dir, "out")));
     symlinkSync(fsPath(dir), join(parent, "in"));
     const { run } = openSession(shells, { allowedRoots: [dir] }, { workingDir: dir });
@@ -176,7 +176,7 @@ describe("a directory whose name is not UTF-8", () => {
     await expect(run("pwd", { workingDir: outside.dir })).rejects.toThrow(
       `Working directory is outside the allowed directories (${shownPath(dir)}): ${shownPath(outside.dir)}`,
     );
-    // The directory that nacre would use if it decoded the bytes as text.
+    // The directory that nacre would use if it decoded the bytes lossily.
     await expect(run("pwd", { workingDir: join(parent, misread(ODD)) })).rejects.toThrow("outside");
   });
 
@@ -187,8 +187,8 @@ describe("a directory whose name is not UTF-8", () => {
     await expect(start).rejects.toThrow(`Working directory does not exist: ${shownPath(dir)}`);
   });
 
-  test("stays on the directory stack in a new bash, in its place", async () => {
-    const { parent, dir } = place(ODD);
+  test("keeps its position on the directory stack in a new bash", async () => {
+    const { parent, dir } = createDirectory(ODD);
     const { session, run } = openSession(shells, {}, { workingDir: parent });
     await run(
       `pushd ${shownWord(ODD)}; pushd /usr; mkdir "$OLDPWD"/$'a "\n'; pushd "$OLDPWD"/$'a "\n'; pushd /etc`,
@@ -215,8 +215,8 @@ describe("a directory whose name is not UTF-8", () => {
     expect(await listed()).toEqual([dir]);
   });
 
-  test("is left by popd, and its variables keep their bytes in a new bash", async () => {
-    const { parent, dir } = place(ODD);
+  test("can be left with popd, and variables keep their bytes in a new bash", async () => {
+    const { parent, dir } = createDirectory(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(
       `pushd ${shownWord(ODD)}; export V=$'v\\xff\\xe2' W=$'\\n\\xff'; a=($'\\xfe'); alias s=$'echo \\xff'`,
@@ -229,7 +229,7 @@ describe("a directory whose name is not UTF-8", () => {
     );
   });
 
-  test("keeps a DEBUG trap with such bytes unchanged", async () => {
+  test("contains bytes that stay unchanged in a DEBUG trap, too", async () => {
     const { run } = openSession(shells);
     await run("trap $'printf \\xff' DEBUG");
     expect(bytesIn((await run("echo a")).stdout)).toBe("\udcffa\n");
@@ -237,8 +237,8 @@ describe("a directory whose name is not UTF-8", () => {
   });
 });
 
-test("line numbers of a command are right if the directory and a variable contain newlines", async () => {
-  const { dir } = place("a\nb\nc");
+test("line numbers of a command are correct even if the directory and a variable contain newlines", async () => {
+  const { dir } = createDirectory("a\nb\nc");
   const { run } = openSession(shells);
   for (const options of [{ workingDir: dir }, { env: { X: "1\n2\n3" } }, {}]) {
     const { firstLine, out } = await run("true\necho $LINENO", options);
@@ -246,8 +246,8 @@ test("line numbers of a command are right if the directory and a variable contai
   }
 });
 
-test("a directory whose name really ends in ' (deleted)' is not taken for a deleted one", async () => {
-  const { parent, dir } = place("x (deleted)");
+test("a directory whose name ends in ' (deleted)' is not treated as deleted", async () => {
+  const { parent, dir } = createDirectory("x (deleted)");
   mkdirSync(join(parent, "x"));
   const { run } = openSession(shells, {}, { workingDir: parent });
   expect((await run("cd 'x (deleted)'; PWD=/nonsense")).cwd).toBe(dir);

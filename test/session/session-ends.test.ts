@@ -1,4 +1,4 @@
-// A session continues when its bash ends, however it ends.
+// A session continues after its bash has ended for any reason.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -93,7 +93,7 @@ test("posix mode and a readonly harness variable do not stop a session", async (
   expect(await run("echo c")).toMatchObject({ exitCode: 0, out: "c\n", restarted: false });
 });
 
-test("an EXIT trap runs when its bash ends, and belongs to that bash", async () => {
+test("an EXIT trap runs when its bash ends, and is not restored in the next bash", async () => {
   const { run } = openSession(shells);
   await run("trap 'echo bye; echo err >&2' EXIT");
   expect(await run("echo out; exit 4")).toMatchObject({ exitCode: 4, out: "out\nbye\n", err: "err\n" });
@@ -103,7 +103,7 @@ test("an EXIT trap runs when its bash ends, and belongs to that bash", async () 
 test("a bash that dies between two commands is replaced, with a note", async () => {
   const { run } = openSession(shells);
   const pid = Number((await run("x=kept; echo $$")).out);
-  // When this command has run, the state after the first one is saved.
+  // The session saves the state after the first command before this command returns.
   await run("true");
   process.kill(pid, "SIGKILL");
   const result = await run("echo $x");
@@ -118,7 +118,7 @@ test("set -t does not end a session", async () => {
     expect(await run("echo $x")).toMatchObject({ exitCode: 0, out: "kept\n", restarted: false });
 });
 
-test("a session survives the removal of its directory when its bash ends", async () => {
+test("a session continues after its directory was removed and its bash has ended", async () => {
   const { run, dir } = openSession(shells);
   mkdirSync(join(dir, "gone"));
   await run("cd gone; x=1");
@@ -168,7 +168,7 @@ test("a bash that read an unterminated substitution is replaced", async () => {
   }
 });
 
-test("a state that ends every new bash is dropped, with a note", async () => {
+test("a restored state that ends every new bash does not break the session", async () => {
   const { run } = openSession(shells);
   await run("export PATH; x=1");
   // Restoring declarations cannot end bash. Only a signal that a restored trap sends can.
@@ -178,7 +178,7 @@ test("a state that ends every new bash is dropped, with a note", async () => {
   expect((await run("echo alive")).out).toBe("alive\n");
 });
 
-test("the end of a bash right after its start is noticed, in each of 40 rounds", async () => {
+test("the exit of a bash right after its start is detected in each of 40 rounds", async () => {
   for (let round = 0; round < 40; round++) {
     const { run, session } = openSession(shells);
     expect(await run("exit 3")).toMatchObject({ exitCode: 3, restarted: true });

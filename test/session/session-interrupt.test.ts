@@ -22,41 +22,41 @@ async function begin(
   return () => running;
 }
 
-/** A long grace period, for tests of how a command reacts to a signal: on a busy machine that may take a while. */
-const PATIENT = { killGraceMs: 20_000 };
+/** A long grace period for tests of a command's reaction to a signal, which may be slow on a busy machine. */
+const LONG_GRACE = { killGraceMs: 20_000 };
 
 describe("an interrupt", () => {
   test("ends the whole command line, and keeps its output and the state from before it", async () => {
-    const place = openSession(shells, PATIENT);
-    await place.run("x=kept");
-    const result = await begin(place, "x=lost; echo begun; sh -c 'touch ready; exec sleep 300'; echo after");
-    expect(await place.session.interrupt()).toBe(true);
+    const opened = openSession(shells, LONG_GRACE);
+    await opened.run("x=kept");
+    const result = await begin(opened, "x=lost; echo begun; sh -c 'touch ready; exec sleep 300'; echo after");
+    expect(await opened.session.interrupt()).toBe(true);
     const ended = await result();
     expect(ended).toMatchObject({ exitCode: 130, outcome: { kind: "aborted", code: 130 }, out: "begun\n" });
-    expect(await place.say("echo $x")).toBe("kept");
+    expect(await opened.say("echo $x")).toBe("kept");
   });
 
-  test("lets INT traps run, and keeps a bash that handles the signal", async () => {
-    const place = openSession(shells, PATIENT);
-    await place.run("trap 'echo interrupted' INT; x=kept");
+  test("lets INT traps run, and does not replace a bash that handles the signal", async () => {
+    const opened = openSession(shells, LONG_GRACE);
+    await opened.run("trap 'echo interrupted' INT; x=kept");
     // The command is ready when the child runs: bash gets another INT for each child that starts later.
-    const result = await begin(place, "x=changed; sh -c 'touch ready; exec sleep 300'; echo after");
-    await place.session.interrupt();
+    const result = await begin(opened, "x=changed; sh -c 'touch ready; exec sleep 300'; echo after");
+    await opened.session.interrupt();
     expect(await result()).toMatchObject({
       outcome: { kind: "aborted" },
       out: "interrupted\nafter\n",
       restarted: false,
     });
-    expect(await place.say("echo $x")).toBe("changed");
+    expect(await opened.say("echo $x")).toBe("changed");
   });
 
   test("ends a program whose process received the signal before exec", async () => {
-    const place = openSession(shells, PATIENT);
+    const opened = openSession(shells, LONG_GRACE);
     const result = await begin(
-      place,
+      opened,
       "bash -c 'trap : INT; touch ready; sleep 300; exec sleep 301'; echo after",
     );
-    await place.session.interrupt();
+    await opened.session.interrupt();
     expect(await result()).toMatchObject({ outcome: { kind: "aborted", code: 130 }, out: "" });
   });
 
@@ -66,70 +66,70 @@ describe("an interrupt", () => {
       "touch ready; kill -STOP $$",
       "trap '' INT TERM; touch ready; while :; do sleep 1; done",
     ]) {
-      const place = openSession(shells);
-      const result = await begin(place, command);
-      await place.session.interrupt();
+      const opened = openSession(shells);
+      const result = await begin(opened, command);
+      await opened.session.interrupt();
       expect((await result()).outcome).toMatchObject({ kind: "aborted" });
-      expect(await place.say("echo usable")).toBe("usable");
+      expect(await opened.say("echo usable")).toBe("usable");
     }
   });
 
-  test("spares the jobs of earlier commands and ends those of the interrupted command", async () => {
-    const place = openSession(shells);
+  test("ends the jobs of the interrupted command, but not the jobs of earlier commands", async () => {
+    const opened = openSession(shells);
     const earlier = Number(
-      (await place.run("node -e 'setInterval(() => {}, 1e6)' >/dev/null 2>&1 & echo $!")).out,
+      (await opened.run("node -e 'setInterval(() => {}, 1e6)' >/dev/null 2>&1 & echo $!")).out,
     );
-    const result = await begin(place, "setsid sleep 301 & echo $!; touch ready; sleep 302");
-    await place.session.interrupt();
+    const result = await begin(opened, "setsid sleep 301 & echo $!; touch ready; sleep 302");
+    await opened.session.interrupt();
     const own = Number((await result()).out);
     expect(isAlive(earlier)).toBe(true);
     await eventually(() => expect(isAlive(own)).toBe(false));
-    expect(await place.run(`kill ${earlier}`)).toMatchObject({ exitCode: 0 });
+    expect(await opened.run(`kill ${earlier}`)).toMatchObject({ exitCode: 0 });
   });
 
   test("of an idle session does nothing", async () => {
-    const place = openSession(shells);
-    expect(await place.session.interrupt()).toBe(false);
-    await place.run("true");
-    expect(await place.session.interrupt()).toBe(false);
-    expect(await place.say("echo same $$")).toMatch(/^same \d+$/);
+    const opened = openSession(shells);
+    expect(await opened.session.interrupt()).toBe(false);
+    await opened.run("true");
+    expect(await opened.session.interrupt()).toBe(false);
+    expect(await opened.say("echo same $$")).toMatch(/^same \d+$/);
   });
 });
 
 describe("an abort signal", () => {
   test("interrupts the command", async () => {
-    const place = openSession(shells, PATIENT);
+    const opened = openSession(shells, LONG_GRACE);
     const abort = new AbortController();
-    const result = await begin(place, "echo a; sh -c 'touch ready; exec sleep 300'", {
+    const result = await begin(opened, "echo a; sh -c 'touch ready; exec sleep 300'", {
       signal: abort.signal,
     });
     abort.abort();
     expect(await result()).toMatchObject({ outcome: { kind: "aborted", code: 130 }, out: "a\n" });
-    expect(await place.say("echo usable")).toBe("usable");
+    expect(await opened.say("echo usable")).toBe("usable");
   });
 
-  test("takes a waiting call out of the queue", async () => {
-    const place = openSession(shells);
+  test("removes a waiting call from the queue", async () => {
+    const opened = openSession(shells);
     const abort = new AbortController();
-    const first = place.session.run("sleep 0.2; echo first");
-    const second = place.session.run("touch second", { signal: abort.signal });
-    const third = place.session.run("echo third");
+    const first = opened.session.run("sleep 0.2; echo first");
+    const second = opened.session.run("touch second", { signal: abort.signal });
+    const third = opened.session.run("echo third");
     abort.abort();
     await expect(second).rejects.toMatchObject({ code: "aborted" });
     expect(said(await first).out).toBe("first\n");
     expect(said(await third).out).toBe("third\n");
-    expect(existsSync(`${place.dir}/second`)).toBe(false);
-    await expect(place.run("true", { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    expect(existsSync(`${opened.dir}/second`)).toBe(false);
+    await expect(opened.run("true", { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: "aborted",
     });
   });
 });
 
 describe("a timeout", () => {
-  test("ends everything the command started, and keeps what it printed", async () => {
-    const place = openSession(shells);
-    const earlier = Number((await place.run("x=1; sleep 300 >/dev/null 2>&1 & echo $!")).out);
-    const result = await place.run(
+  test("ends everything that the command started, and keeps its output", async () => {
+    const opened = openSession(shells);
+    const earlier = Number((await opened.run("x=1; sleep 300 >/dev/null 2>&1 & echo $!")).out);
+    const result = await opened.run(
       "x=2; echo begun; setsid sleep 301 & echo $!; yes | sleep 302; echo after",
       {
         timeoutMs: 300,
@@ -141,14 +141,14 @@ describe("a timeout", () => {
     expect(result).toMatchObject({ restarted: true, err: "" });
     expect(isAlive(Number(own))).toBe(false);
     expect(isAlive(earlier)).toBe(true);
-    expect(await place.say("echo $x")).toBe("1");
+    expect(await opened.say("echo $x")).toBe("1");
   });
 
-  test("is the outcome even if a TERM trap lets the command end by itself", async () => {
+  test("is the outcome even if a TERM trap lets the command end normally", async () => {
     // bash survives TERM, so the kill waits for the whole grace period.
-    const place = openSession(shells, { killGraceMs: 5_000 });
-    await place.run("x=before");
-    const result = await place.run("trap 'echo told' TERM; x=lost; cd /; sleep 300; echo after", {
+    const opened = openSession(shells, { killGraceMs: 5_000 });
+    await opened.run("x=before");
+    const result = await opened.run("trap 'echo told' TERM; x=lost; cd /; sleep 300; echo after", {
       timeoutMs: 300,
     });
     expect(result).toMatchObject({
@@ -159,24 +159,24 @@ describe("a timeout", () => {
       notes: [expect.stringContaining("bash ended with this command")],
     });
     expect(result.exitCode).not.toBe(0);
-    expect(await place.say("echo $x; pwd")).toBe(`before\n${place.dir}`);
+    expect(await opened.say("echo $x; pwd")).toBe(`before\n${opened.dir}`);
   });
 
   test("ends a bash that has not read the command yet", async () => {
-    const place = openSession(shells);
-    const pid = Number(await place.say("echo $$"));
+    const opened = openSession(shells);
+    const pid = Number(await opened.say("echo $$"));
     process.kill(pid, "SIGSTOP");
-    const result = await place.run("echo begun", { timeoutMs: 100 });
+    const result = await opened.run("echo begun", { timeoutMs: 100 });
     expect(result).toMatchObject({ outcome: { kind: "timedOut", afterMs: 100 }, out: "", restarted: true });
     expect(isAlive(pid)).toBe(false);
-    expect(await place.say("echo on")).toBe("on");
+    expect(await opened.say("echo on")).toBe("on");
   });
 
   test("is measured from the command's start, not from the call", async () => {
-    const place = openSession(shells);
-    const first = place.session.run("sleep 0.6; echo first");
+    const opened = openSession(shells);
+    const first = opened.session.run("sleep 0.6; echo first");
     const waits: number[] = [];
-    const second = place.session.run("sleep 0.01; echo second", {
+    const second = opened.session.run("sleep 0.01; echo second", {
       timeoutMs: 500,
       onWait: (before) => waits.push(before),
     });
@@ -185,10 +185,10 @@ describe("a timeout", () => {
     expect(waits).toEqual([1]);
   });
 
-  test("that moves the command to the background leaves it running as a shell, and the session usable", async () => {
-    const place = openSession(shells);
-    await place.run("x=1; mkdir sub; echo noise; echo noise >&2");
-    const result = await place.run(
+  test("that moves the command to the background turns it into a shell, and the session stays usable", async () => {
+    const opened = openSession(shells);
+    await opened.run("x=1; mkdir sub; echo noise; echo noise >&2");
+    const result = await opened.run(
       "x=2; cd sub; echo one; echo err >&2; while [ ! -e ../go ]; do sleep 0.02; done; echo two; (exit 7)",
       { timeoutMs: 300, onTimeout: "background" },
     );
@@ -197,33 +197,33 @@ describe("a timeout", () => {
       outcome: undefined,
       out: "one\n",
       err: "err\n",
-      cwd: place.dir,
+      cwd: opened.dir,
     });
     const { shell } = result;
     if (!shell) throw new Error("no shell");
     expect(result.notes).toEqual([expect.stringContaining(shell.id)]);
-    expect(place.manager.getShell(shell.id)).toBe(shell);
-    // A second manager stands for another process, which knows only what is on disk.
-    const elsewhere = shells.manager({ stateRoot: place.manager.root.path }).find(shell.id);
+    expect(opened.manager.getShell(shell.id)).toBe(shell);
+    // A second manager simulates another process, which sees only the state on disk.
+    const elsewhere = shells.manager({ stateRoot: opened.manager.root.path }).find(shell.id);
     expect(elsewhere).toMatchObject({ command: result.command, isRunning: true });
     expect(elsewhere?.getAllOutput()).toBe("one\n[stderr]\nerr\n");
     expect(shell).toMatchObject({ isRunning: true, command: result.command });
-    expect(await place.say("echo $x; touch go")).toBe("1");
+    expect(await opened.say("echo $x; touch go")).toBe("1");
     expect(await shell.wait(10_000)).toBe(7);
     expect(shell.getAllOutput()).toBe("one\ntwo\n[stderr]\nerr\n");
     expect(shell.getNewOutput()).toBe("one\ntwo\n[stderr]\nerr\n");
     expect(shell.status).toBe("failed");
-    expect(await place.say("echo $x")).toBe("1");
+    expect(await opened.say("echo $x")).toBe("1");
   });
 
   test("that moves the command to the background leaves a shell that can be killed", async () => {
-    const place = openSession(shells);
-    const { shell } = await place.run("setsid sleep 300 & sleep 301", {
+    const opened = openSession(shells);
+    const { shell } = await opened.run("setsid sleep 300 & sleep 301", {
       timeoutMs: 100,
       onTimeout: "background",
     });
     expect((await shell?.kill())?.survivors).toEqual([]);
     expect(shell?.status).toBe("killed");
-    expect(await place.say("echo usable")).toBe("usable");
+    expect(await opened.say("echo usable")).toBe("usable");
   });
 });

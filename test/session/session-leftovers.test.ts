@@ -1,5 +1,5 @@
-// What a command leaves running: the result names it, it keeps running, and it never prints into another command's
-// output.
+// Leftovers of a command: the result names them, they keep running, and they never print into the output of another
+// command.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,23 +14,23 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells({ shareManager: true });
 
-/** In a command, after `sleep N &`: waits until the fork has executed `sleep`. Until then the process is named bash. */
-const BECOME = "until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done";
+/** Appended to `sleep N &`: waits until the fork has executed `sleep`. Before that the process is named bash. */
+const WAIT_FOR_EXEC = "until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done";
 
-test("a command returns at once and names its leftovers", async () => {
+test("a command returns without waiting for its leftovers, and the result names them", async () => {
   const { run } = openSession(shells);
-  const result = await run(`sleep 300 & ${BECOME}; echo started`);
+  const result = await run(`sleep 300 & ${WAIT_FOR_EXEC}; echo started`);
   expect(result).toMatchObject({ exitCode: 0, out: "started\n" });
   expect(result.leftovers).toEqual([{ pid: expect.any(Number), command: "sleep 300" }]);
   expect((await run("echo next")).leftovers).toEqual([]);
 });
 
-test("a leftover without a command number is also named", async () => {
+test("the result also names a leftover without a command number", async () => {
   const child = spawn("sleep", ["300"], { stdio: "ignore" });
   onTestFinished(() => void child.kill());
   await once(child, "spawn");
   const { manager, run } = openSession(shells, { containment: "best-effort" });
-  const { leftoverShell } = await run(`sleep 300 & ${BECOME}; exit`);
+  const { leftoverShell } = await run(`sleep 300 & ${WAIT_FOR_EXEC}; exit`);
   expect(manager.containment).toBe("best-effort");
   const bash = leftoverShell?.started as StartedShell;
   const found = { pid: child.pid ?? -1, startTime: "", group: 1, command: "sleep 300" };
@@ -39,9 +39,9 @@ test("a leftover without a command number is also named", async () => {
   expect(processes).toEqual([found]);
 });
 
-test("a command that ends its bash names its leftovers, and they can be killed", async () => {
+test("the result of a command that ends its bash names its leftovers, and they can be killed", async () => {
   const { run } = openSession(shells);
-  const result = await run(`sleep 300 & ${BECOME}; echo $!; exit 3`);
+  const result = await run(`sleep 300 & ${WAIT_FOR_EXEC}; echo $!; exit 3`);
   const pid = Number(result.out);
   expect(result).toMatchObject({ exitCode: 3, restarted: true, leftovers: [{ pid, command: "sleep 300" }] });
   expect(result.leftoverShell).toMatchObject({ exitCode: 3, isRunning: false, command: result.command });
@@ -49,7 +49,7 @@ test("a command that ends its bash names its leftovers, and they can be killed",
   await eventually(() => expect(isAlive(pid)).toBe(false));
 });
 
-test("the leftovers of one command can be killed alone, and their output is separate", async () => {
+test("the leftovers of one command can be killed separately, and their output is separate", async () => {
   const { run, manager } = openSession(shells);
   await run("echo noise");
   const quiet = await run("sleep 300 >/dev/null 2>&1 & echo quiet $!");
@@ -58,10 +58,10 @@ test("the leftovers of one command can be killed alone, and their output is sepa
   expect(quiet.leftoverShell?.getAllOutput()).toBe(quiet.out);
   expect(loud.leftoverShell?.getAllOutput()).toBe(loud.out);
   expect(manager.getShell(quiet.leftoverShell?.id ?? "")).toBe(quiet.leftoverShell);
-  const [one, two] = [quiet, loud].map(({ out }) => Number(out.split(" ")[1]));
+  const [quietPid, loudPid] = [quiet, loud].map(({ out }) => Number(out.split(" ")[1]));
   const { signalled, survivors } = (await quiet.leftoverShell?.kill()) ?? {};
-  expect([signalled?.map(({ pid }) => pid), survivors]).toEqual([[one], []]);
-  expect(isAlive(two ?? 0)).toBe(true);
+  expect([signalled?.map(({ pid }) => pid), survivors]).toEqual([[quietPid], []]);
+  expect(isAlive(loudPid ?? 0)).toBe(true);
   expect(await run("echo same bash")).toMatchObject({ restarted: false });
   if (quiet.leftoverShell) manager.forget(quiet.leftoverShell);
   expect(await run("jobs -r | wc -l")).toMatchObject({ out: "1\n", restarted: false });
@@ -71,7 +71,7 @@ test.each([
   ["a background job", "read -r <go && echo LATE && touch done &"],
   ["a subshell", "(read -r <go; echo LATE; echo LATE >&2; touch done) &"],
   ["a daemon", "(setsid sh -c 'read -r _ <go; echo LATE; touch done' &)"],
-  ["one with an empty environment", "env -i setsid sh -c 'read -r _ <go; echo LATE; touch done' &"],
+  ["a process with an empty environment", "env -i setsid sh -c 'read -r _ <go; echo LATE; touch done' &"],
 ])("late output of %s is not in the output of another command", async (_, command) => {
   const { run, dir } = openSession(shells);
   expect(await run(`mkfifo go; echo first; ${command}`)).toMatchObject({ out: "first\n" });
@@ -90,7 +90,7 @@ test("a flood of late output neither slows the next commands nor mixes with thei
   }
 });
 
-test("a leftover that prints elsewhere does not make the session replace its loggers", async () => {
+test("a leftover with redirected output does not make the session replace its loggers", async () => {
   const { run } = openSession(shells);
   const first = await run("echo a");
   await run("sleep 300 >/dev/null 2>&1 &");
@@ -115,14 +115,14 @@ test("a process that is about to end but gets little CPU time is not a leftover"
   onTestFinished(() => void busy.kill());
   await once(busy, "spawn");
   const { run } = openSession(shells);
-  // On a busy CPU, a process with the lowest priority runs only now and then.
+  // On a busy CPU, a process with the lowest priority rarely gets CPU time.
   const late = "exec taskset -c 0 nice -n 19 cat";
   for (let round = 0; round < 20; round++) {
     expect(await run(`seq 2000 > >(${late}) 2>/dev/null`)).toMatchObject({ leftovers: [] });
   }
 });
 
-test("every byte of fast commands is in the right result", async () => {
+test("every byte of a fast command is in that command's result", async () => {
   const { run } = openSession(shells);
   for (let round = 0; round < 200; round++) {
     const { stdout } = await run(`head -c ${round * 37} /dev/zero | tr '\\0' x; printf '%d.' ${round}`);
@@ -156,7 +156,7 @@ test("a bare wait does not wait for loggers, even after they were replaced", asy
   expect(await say("sleep 0.01 & wait; echo done")).toBe("done");
 });
 
-test("ending the session ends leftovers of all its commands and every bash it had", async () => {
+test("closing the session ends the leftovers of all its commands and every bash that it had", async () => {
   const { run, session, manager } = openSession(shells);
   const pids: number[] = [];
   for (const command of [

@@ -1,5 +1,4 @@
-// What a session knows about the meaning of its next command: functions, aliases and other state that changes what a
-// command does.
+// The meaning of a session's next command: functions, aliases and other state that changes the effect of a command.
 import { describe, expect, test } from "vitest";
 import { type Meaning, meaningChange } from "../../src/session/session-meaning.ts";
 import { openSession } from "../fixtures/sessions.ts";
@@ -36,7 +35,7 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning).toMatchObject({ functions: ["a=b"], aliases: {}, hashed: {} });
   });
 
-  test("is right even if a command hides it behind functions, traps, unset arrays or other files", async () => {
+  test("is correct even if functions, traps, unset arrays or sourced files change it", async () => {
     const { session, run } = openSession(shells);
     await run("unset BASH_ALIASES BASH_CMDS; alias ls=dd; hash -p /bin/dd cat");
     expect(session.meaning).toMatchObject({ aliases: { ls: "dd" }, hashed: { cat: "/bin/dd" } });
@@ -51,21 +50,21 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning?.aliases).toHaveProperty("trapped", "dd");
   });
 
-  test("is right even if a name reference points to one of bash's tables", async () => {
+  test("is correct even if a name reference points to one of bash's tables", async () => {
     const { session, run } = openSession(shells);
     await run("declare -n table=BASH_ALIASES");
     await run("table[dd]=cat");
     expect(session.meaning?.aliases).toEqual({ dd: "cat" });
   });
 
-  test("leaves out a value that is too long, and makes the name of such an alias unknown", async () => {
+  test("omits a value that is too long, and lists an alias with such a value as a function", async () => {
     const { session, run } = openSession(shells);
     await run("PATH=$PATH:$(head -c 300000 /dev/zero | tr '\\0' x); alias ls=\"$PATH\"; CDPATH=/x");
     expect(session.meaning?.variables).not.toHaveProperty("PATH");
     expect(session.meaning).toMatchObject({ functions: ["ls"], aliases: {}, variables: { CDPATH: "/x" } });
   });
 
-  test("is the one from before a command that ended the bash", async () => {
+  test("does not change through a command that ended the bash", async () => {
     const { session, run } = openSession(shells);
     await run("alias a=b");
     await run("alias c=d; exit 3");
@@ -129,7 +128,7 @@ test.each([
   "printf -v PATH x",
   "[ x ]; hash -r",
   "~/x",
-])("a command is recognized as one that may change the meaning of the next: %j", (command) => {
+])("a command is recognized if it may change the meaning of the next command: %j", (command) => {
   expect(meaningChange(command, KNOWN)).not.toBe("nothing");
 });
 
@@ -146,18 +145,18 @@ test.each([
   "# nothing",
   "./run.sh --x=y",
   "",
-])("after an ordinary command, bash does not report the meaning again: %j", (command) => {
+])("an ordinary command does not require a new report of the meaning: %j", (command) => {
   expect(meaningChange(command, KNOWN)).toBe("nothing");
 });
 
 test.each(["cd / && ls", "X=y", "X=y ls -l", "export X=$Y", "set -u; ls", "read -r x < f", "x=$(ls)"])(
-  "after a command that changes only variables, bash reports only those: %j",
+  "a command that changes only variables requires a report of the variables only: %j",
   (command) => {
     expect(meaningChange(command, KNOWN)).toBe("variables");
   },
 );
 
-test("with a trap, every command may change the meaning, and so may the first command", () => {
+test("the first command, and every command under a trap, may change the meaning", () => {
   expect(meaningChange("true", { ...KNOWN, isFragile: true })).toBe("everything");
   expect(meaningChange("true", undefined)).toBe("everything");
 });

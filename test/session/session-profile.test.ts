@@ -53,7 +53,7 @@ describe("a profile", () => {
     expect(await run("echo again")).toMatchObject({ out: "again\n", notes: [], restarted: false });
   });
 
-  test("that takes too long is skipped, with a note, and leaves nothing running", async () => {
+  test("that takes too long is skipped, with a note, and none of its processes keeps running", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     const mark = new Mark();
@@ -69,7 +69,7 @@ describe("a profile", () => {
     expect(await run("echo again")).toMatchObject({ out: "again\n", notes: [], restarted: false });
   });
 
-  test("does not delay the end of the session", async () => {
+  test("does not delay the closing of the session", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(profile, "echo $$ >pid\nsleep 300\n");

@@ -8,7 +8,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
-test("calls on one session run in order, one at a time, and are told that they wait", async () => {
+test("calls on one session run in order, one at a time, and a waiting call is notified", async () => {
   const { session } = openSession(shells);
   const waits: [number, number][] = [];
   const runs = Array.from({ length: 8 }, (_, i) =>
@@ -50,7 +50,7 @@ test("sessions are found by id and scope, and listed", async () => {
   expect(() => manager.session("bad", { workingDir: join(workingDir, "none") })).toThrow("does not exist");
 });
 
-test("the session that was idle longest ends its bash and keeps its state and its jobs", async () => {
+test("above the limit, the longest idle session ends its bash, but keeps its state and its jobs", async () => {
   const manager = shells.manager({ killGraceMs: 300, maxSessions: 2 });
   const dir = shells.directory();
   const [a, b, c] = ["a", "b", "c"].map((id) => openSession(shells, {}, { manager, id, workingDir: dir }));
@@ -108,7 +108,7 @@ describe("a shell started from a session", () => {
     expect((await running).exitCode).toBe(0);
   });
 
-  test("works before the first command and after the end of bash", async () => {
+  test("works before the first command and after bash has exited", async () => {
     const { session, run } = openSession(shells);
     const first = await session.start("echo first");
     await first.wait(10_000);
@@ -121,7 +121,7 @@ describe("a shell started from a session", () => {
   });
 });
 
-test("restart ends everything, and the session starts in its first directory without state", async () => {
+test("restart ends everything, and the session starts in its original directory with clean state", async () => {
   const { session, run, say, dir } = openSession(shells);
   const job = Number((await run("mkdir sub; cd sub; x=1; sleep 300 >/dev/null 2>&1 & echo $!")).out);
   const running = session.run("touch ready; sleep 300");
@@ -136,7 +136,7 @@ test("restart ends everything, and the session starts in its first directory wit
   expect(await say(`echo \${x-none}; pwd`)).toBe(`none\n${dir}`);
 });
 
-test("the result of a command whose session is closed mentions no new bash", async () => {
+test("the result of a command whose session was closed does not mention a new bash", async () => {
   const { session, dir } = openSession(shells);
   const running = session.run("touch ready; sleep 300");
   await eventually(() => expect(existsSync(join(dir, "ready"))).toBe(true));
@@ -144,7 +144,7 @@ test("the result of a command whose session is closed mentions no new bash", asy
   expect(await running).toMatchObject({ outcome: { kind: "killed" }, restarted: false, notes: [] });
 });
 
-test("restart does not wait for queued commands, and forgets the directory that a call named", async () => {
+test("restart does not wait for queued commands, and resets the directory of the last call", async () => {
   const { session, run, dir } = openSession(shells);
   const other = shells.directory();
   await run("true", { workingDir: other });
@@ -157,7 +157,7 @@ test("restart does not wait for queued commands, and forgets the directory that 
   expect((await run("pwd", { workingDir: dir })).out).toBe(`${dir}\n`);
 });
 
-test("a program that uses a session can end without closing it", async () => {
+test("disposing the manager kills the running command of a session that was not closed", async () => {
   const { session, manager } = openSession(shells);
   const running = session.run("sleep 300");
   await eventually(() => expect(session.hasBash).toBe(true));

@@ -42,15 +42,15 @@ function read(pieces: readonly Buffer[]): Report[] {
   return reports;
 }
 
-test("reports are read as they were written", () => {
+test("reports are parsed with all their fields", () => {
   expect(read([BYTES])).toEqual(REPORTS);
 });
 
-test("reports are read the same, however their bytes are split", () => {
+test("reports are parsed the same, wherever their bytes are split", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: BYTES.length }), { maxLength: 8 }), (cuts) => {
-      const places = [0, ...cuts.sort((a, b) => a - b), BYTES.length];
-      const pieces = places.slice(1).map((end, i) => BYTES.subarray(places[i], end));
+      const bounds = [0, ...cuts.sort((a, b) => a - b), BYTES.length];
+      const pieces = bounds.slice(1).map((end, i) => BYTES.subarray(bounds[i], end));
       expect(read(pieces.filter(({ length }) => length > 0))).toEqual(REPORTS);
     }),
   );

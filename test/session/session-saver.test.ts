@@ -1,4 +1,4 @@
-// A session whose state takes long to save: a fork of bash, the saver, writes it while the session continues.
+// A session whose state takes long to save: a fork of bash, the saver, writes the state while the session continues.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { allPids, lockLimits } from "../../src/engine/process-table.ts";
@@ -7,15 +7,15 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
-/** A session with so many variables that a save takes longer than a test needs to find the saver. */
+/** Opens a session with so many variables that a test can find the saver before the save is complete. */
 async function openLarge(variables = 6_000): Promise<TestSession & { readonly pid: number }> {
-  const place = openSession(shells);
-  const pid = Number(await place.say(`echo "$$"`));
-  await place.say(`for ((i = 0; i < ${variables}; i++)); do declare v$i=$i; done; unset i`);
-  return { ...place, pid };
+  const opened = openSession(shells);
+  const pid = Number(await opened.say(`echo "$$"`));
+  await opened.say(`for ((i = 0; i < ${variables}; i++)); do declare v$i=$i; done; unset i`);
+  return { ...opened, pid };
 }
 
-/** The savers of this bash's session: they have its tag, but no command's number. */
+/** The savers of this bash's session. They have the session's tag, but no command number. */
 function saversOf(bash: number): number[] {
   const tag = lockLimits(bash)?.hard ?? "none";
   const isSaver = (pid: number) => {
@@ -43,12 +43,12 @@ async function saverOf(bash: number, before = 0): Promise<number> {
   return found ?? 0;
 }
 
-async function killed({ session, pid }: { session: TestSession["session"]; pid: number }): Promise<void> {
+async function killBash({ session, pid }: { session: TestSession["session"]; pid: number }): Promise<void> {
   process.kill(pid, "SIGKILL");
   await eventually(() => expect(session.hasBash).toBe(false));
 }
 
-test("a command does not wait for the save: a stopped saver delays no command, and each new saver ends the previous one", async () => {
+test("a stopped saver does not delay the next command, and each new saver ends the previous saver", async () => {
   const { say, pid } = await openLarge();
   for (const word of ["one", "two", "three"]) {
     const saver = await saverOf(pid);
@@ -59,18 +59,18 @@ test("a command does not wait for the save: a stopped saver delays no command, a
 });
 
 test("if bash is killed during a save, the saver completes the save, and nothing is lost", async () => {
-  const place = await openLarge();
-  const { say, run, pid } = place;
+  const opened = await openLarge();
+  const { say, run, pid } = opened;
   const first = await saverOf(pid);
   await say("last=kept; f() { echo $last; }");
   await saverOf(pid, first);
-  await killed(place);
+  await killBash(opened);
   const { out, notes } = await run("f; echo $v0 $v5999");
   expect(out).toBe("kept\n0 5999\n");
   expect(notes).toEqual([expect.stringContaining("bash had ended")]);
 });
 
-test("commands in a row that each end bash keep the state from before them", async () => {
+test("after each of several commands that end bash, the state from before that command is restored", async () => {
   const { say, run } = await openLarge(1_500);
   for (let n = 1; n <= 3; n++) {
     await say(`last=${n}`);
@@ -81,13 +81,13 @@ test("commands in a row that each end bash keep the state from before them", asy
   }
 });
 
-test("if bash and the saver are killed together, an older state is restored, and a note says what it lacks", async () => {
-  const place = await openLarge();
-  const { say, run, session, pid } = place;
+test("if bash and the saver are killed together, an older state is restored, and a note names the lost changes", async () => {
+  const opened = await openLarge();
+  const { say, run, session, pid } = opened;
   await session.save();
   await say("last=lost");
   process.kill(await saverOf(pid), "SIGKILL");
-  await killed(place);
+  await killBash(opened);
   const { out, notes } = await run("echo $v5999-$last");
   expect(out).toBe("5999-\n");
   expect(notes).toContain(
@@ -95,26 +95,26 @@ test("if bash and the saver are killed together, an older state is restored, and
   );
 });
 
-test("a killed saver alone loses nothing: bash saves the next state itself", async () => {
-  const place = await openLarge();
-  const { say, session, pid } = place;
+test("if only the saver is killed, nothing is lost, because bash saves the next state itself", async () => {
+  const opened = await openLarge();
+  const { say, session, pid } = opened;
   await say("x=1");
   process.kill(await saverOf(pid), "SIGKILL");
   await eventually(() => expect(saversOf(pid)).toEqual([]));
   await say("y=2");
   await session.save();
-  await killed(place);
-  expect((await place.run("echo $x$y$v5999")).out).toBe("125999\n");
+  await killBash(opened);
+  expect((await opened.run("echo $x$y$v5999")).out).toBe("125999\n");
 });
 
-test("jobs, wait and $! do not show the saver, and it is not a leftover", async () => {
+test("jobs, wait and $! do not show the saver, and it is not reported as a leftover", async () => {
   const { say, run, pid } = await openLarge();
   await saverOf(pid);
   expect(await say(`jobs; wait -n; echo "$? [$!]"`)).toBe("127 []");
   await saverOf(pid);
   const { out, leftovers } = await run("sleep 1000 & echo $!");
   const job = Number(out);
-  expect(leftovers.map((one) => one.pid)).toEqual([job]);
+  expect(leftovers.map((leftover) => leftover.pid)).toEqual([job]);
   await saverOf(pid);
   expect(await say(`jobs -p; echo $!; set -m; set +m`)).toBe(`${job}\n${job}`);
   await saverOf(pid);
@@ -133,7 +133,7 @@ test("a trap on CHLD does not run for a save", async () => {
   await saverOf(pid);
 });
 
-test("the saver holds no descriptor of the session: a lock that a command releases is free", async () => {
+test("the saver has no file descriptor of the session open, so a lock that a command releases is free", async () => {
   const { say, pid, dir } = await openLarge();
   await say(`exec 7>lock 12>&7; flock 7; exec 8>&1`);
   const saver = await saverOf(pid);
@@ -150,8 +150,8 @@ test("closing the session ends the saver", async () => {
 });
 
 test("a saver writes the same state as bash", async () => {
-  const place = await openLarge();
-  const { run, session, pid } = place;
+  const opened = await openLarge();
+  const { run, session, pid } = opened;
   await run(
     "set -m; set -o noclobber; shopt -s nullglob; umask 027; alias kept='echo alias'; trap 'echo usr' USR1; trap '' HUP; " +
       "f() { echo f; }; export -f f; enable -n mapfile; hash -p /bin/true tru; pushd /tmp >/dev/null; declare -A m=([a]=b); IFS=: LC_ALL=C",
@@ -160,7 +160,7 @@ test("a saver writes the same state as bash", async () => {
   expect(await run("x=1")).toMatchObject({ exitCode: 0, notes: [] });
   await saverOf(pid);
   await session.save();
-  await killed({ session, pid });
+  await killBash({ session, pid });
   const { notes, out } = await run(
     "echo $x $v5999; alias kept; trap -p; declare -p m; dirs; umask; hash -t tru; enable -n; set -o | grep -E 'monitor|noclobber'",
   );
@@ -172,7 +172,7 @@ test("a saver writes the same state as bash", async () => {
       "trap -- '' SIGHUP",
       "trap -- 'echo usr' SIGUSR1",
       'declare -A m=([a]="b" )',
-      `/tmp ${place.dir}`,
+      `/tmp ${opened.dir}`,
       "0027",
       "/bin/true",
       "enable -n mapfile",
@@ -184,11 +184,11 @@ test("a saver writes the same state as bash", async () => {
 });
 
 test("a saver saves the state of a bash that hashes no programs", async () => {
-  const place = await openLarge();
-  const first = await saverOf(place.pid);
-  await place.say("set +h; last=kept");
-  await saverOf(place.pid, first);
-  await killed(place);
-  const { out, notes } = await place.run('[[ -o hashall ]] || echo "$last"');
+  const opened = await openLarge();
+  const first = await saverOf(opened.pid);
+  await opened.say("set +h; last=kept");
+  await saverOf(opened.pid, first);
+  await killBash(opened);
+  const { out, notes } = await opened.run('[[ -o hashall ]] || echo "$last"');
   expect([out, notes]).toEqual(["kept\n", [expect.stringContaining("bash had ended")]]);
 });

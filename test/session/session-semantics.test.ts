@@ -1,4 +1,4 @@
-// A session does with any command text what bash does with the same text in a script file.
+// A session gives any command text the same result as bash gives the text in a script file.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["bytes that are not UTF-8", "printf '\\xff\\xfe\\xc3\\x28'"],
   ["escape sequences", "printf '\\e[31mred\\e[0m\\r\\n'"],
   ["both streams", "echo out; echo err >&2; echo out2"],
-  ["stderr alone", "echo oops >&2"],
+  ["only stderr", "echo oops >&2"],
   ["swapped streams", "{ echo a; echo b >&2; } 3>&1 1>&2 2>&3"],
   ["stderr into stdout", "{ echo a; echo b >&2; } 2>&1"],
   ["failure", "false"],
@@ -43,15 +43,15 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["an unterminated if", "if true; then echo a"],
   ["an unterminated substitution", "echo $(echo a"],
   ["a stray fi", "fi"],
-  ["a comment alone", "# nothing"],
+  ["only a comment", "# nothing"],
   ["comments and blank lines", "\n\n# one\n   # two\n\n"],
   ["a comment after a command", "echo a # b"],
   ["no trailing newline after a comment", "echo a\n# end"],
-  ["a heredoc", "cat <<EOF\na $((1 + 1))\nb\nEOF"],
-  ["a quoted heredoc", "cat <<'EOF'\n$a `b` \\c\nEOF"],
-  ["a heredoc with tabs", "cat <<-EOF\n\tx\n\tEOF"],
-  ["two heredocs", "cat <<A; cat <<B\n1\nA\n2\nB"],
-  ["an unterminated heredoc", "cat <<EOF\na"],
+  ["a here-document", "cat <<EOF\na $((1 + 1))\nb\nEOF"],
+  ["a quoted here-document", "cat <<'EOF'\n$a `b` \\c\nEOF"],
+  ["a here-document with tabs", "cat <<-EOF\n\tx\n\tEOF"],
+  ["two here-documents", "cat <<A; cat <<B\n1\nA\n2\nB"],
+  ["an unterminated here-document", "cat <<EOF\na"],
   ["a here-string", 'cat <<<"x y"'],
   ["several lines", "a=1\nb=2\necho $((a + b))"],
   ["a continued line", "echo a \\\n  b"],
@@ -119,14 +119,14 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["test", `[[ abc =~ ^a(.)c$ ]] && echo \${BASH_REMATCH[1]}`],
 ];
 
-/** Runs the file with real pipes, as a shell would, not with Node's sockets. */
+/** Runs the file with real pipes like a shell, not with Node's sockets. */
 function runFile(
   file: string,
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): { code: number; out: string; err: string } {
   const script = `{ { bash "$1" </dev/null; echo $? >"$1.code"; } 2>&3 | cat >"$1.out"; } 3>&1 | cat >"$1.err"`;
-  // Node gives this bash a socket as stdin, which bash takes for a remote login. Without --norc it would read the
+  // Node gives this bash a socket as stdin. bash treats that as a remote login, and without --norc it would read the
   // user's .bashrc.
   spawnSync("bash", ["--norc", "-c", script, "bash", file], { cwd, env });
   const read = (name: string) => readFileSync(`${file}.${name}`, "latin1");
@@ -141,9 +141,9 @@ test("the table has at least 60 cases", () => {
   expect(CASES.length).toBeGreaterThanOrEqual(60);
 });
 
-test("a session does what bash does with a file", { timeout: 120_000 }, async () => {
+test("a session gives the same result as bash with a script file", { timeout: 120_000 }, async () => {
   const { run, manager } = openSession(shells);
-  const wrong: unknown[] = [];
+  const mismatches: unknown[] = [];
   const [dir, plainDir, file] = [shells.directory(), shells.directory(), join(shells.directory(), "script")];
   for (const [title, command] of CASES) {
     writeFileSync(file, command);
@@ -166,7 +166,7 @@ test("a session does what bash does with a file", { timeout: 120_000 }, async ()
       restarted: ours.restarted,
     };
     got.out = got.out.replaceAll(dir, "DIR");
-    if (JSON.stringify(got) !== JSON.stringify(expected)) wrong.push({ expected, got });
+    if (JSON.stringify(got) !== JSON.stringify(expected)) mismatches.push({ expected, got });
   }
-  expect(wrong).toEqual([]);
+  expect(mismatches).toEqual([]);
 });

@@ -22,7 +22,7 @@ function stateAfter(number: number, mark = ""): string {
   ].join("");
 }
 
-test("declarations are split correctly, whatever their values contain", () => {
+test("declarations are split correctly even if their values contain newlines, quotes or declarations", () => {
   const printed = [
     'declare -- a="1"\n',
     'declare -x b="two\ndeclare -x fake=\\"x\\"\n"\n',
@@ -36,7 +36,7 @@ test("declarations are split correctly, whatever their values contain", () => {
   expect(piecesOf(printed.join(""))).toEqual(printed);
 });
 
-test("the newest complete state is used, never that of another command", () => {
+test("the newest complete state is used, but never a state of the wrong command", () => {
   const dir = directory();
   const states = new SavedStates(dir, NONCE, undefined);
   const add = (number: number) => {
@@ -62,7 +62,7 @@ test("the newest complete state is used, never that of another command", () => {
   expect(new SavedStates(dir, "other", undefined).newest(4)).toBeUndefined();
 });
 
-test("a failed save leaves the last complete state in place", () => {
+test("a failed save keeps the last complete state", () => {
   const dir = directory();
   const states = new SavedStates(dir, NONCE, undefined);
   for (const number of [1, 2, 3, 4, 5]) {
@@ -76,7 +76,7 @@ test("a failed save leaves the last complete state in place", () => {
   expect(states.takeProblem()).toBeUndefined();
 });
 
-test("the state of a saver that ended unnoticed is kept until a newer one is complete", async () => {
+test("the state of a saver that ended without a report is kept until a newer state is complete", async () => {
   const dir = directory();
   const states = new SavedStates(dir, NONCE, undefined);
   const file = states.nextFile;
@@ -95,7 +95,7 @@ test("the state of a saver that ended unnoticed is kept until a newer one is com
   expect(states.newest(2)).toEqual({ state: stateAfter(1), number: 1 });
 });
 
-test("a restored bash has everything but the options that would end it", () => {
+test("the restore script contains everything except options that would end bash", () => {
   const script = restoreScript(stateAfter(1), NONCE, ["PATH", "HOME"]);
   expect(script).toContain("unset -v PATH\n");
   expect(script).toContain("unset -v HOME\n");
@@ -106,7 +106,7 @@ test("a restored bash has everything but the options that would end it", () => {
   expect(script.indexOf("echo f")).toBeLessThan(script.indexOf("alias ll"));
 });
 
-test("a background shell inherits exports and functions only", () => {
+test("a background shell inherits only exports and functions", () => {
   const script = inheritanceScript(stateAfter(1), NONCE, ["PATH"], { OWN: "it's ä" });
   expect(script).toContain('declare -- SHOWN="a\nb"');
   expect(script).toContain("declare -fx f");

@@ -1,4 +1,4 @@
-// What a session keeps from command to command: `$?`, descriptors, files of earlier output.
+// State that a session keeps from command to command: `$?`, file descriptors, files of earlier output.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -102,7 +102,7 @@ test.each([
   }
 });
 
-test("late output of a leftover, and files that a result named, stay after many long outputs", async () => {
+test("the output file of a leftover and the files of a result are kept after many long outputs", async () => {
   const { run, session } = openSession(shells);
   const left = await run(
     "(read -r < <(sleep 300 & echo $! > pid; wait); echo late) 2>/dev/null & echo begun",
@@ -116,9 +116,9 @@ test("late output of a leftover, and files that a result named, stay after many 
   await session.close();
 }, 60_000);
 
-test("a command that prints to new loggers keeps its output, however many descriptors bash has open", async () => {
+test("a command that prints to new loggers keeps its output, even if bash has hundreds of open descriptors", async () => {
   const { run } = openSession(shells);
-  // bash saves its stdout at the first free descriptor from 10 on, and reads its script from 255.
+  // bash saves its stdout at the first free descriptor above 9, and reads its script from descriptor 255.
   const open = 'for ((fd = 10; fd < 700; fd++)); do ((fd == 255)) || eval "exec $fd</dev/null"; done';
   expect(await run(open)).toMatchObject({ exitCode: 0, restarted: false });
   for (let round = 0; round < 5; round++) {

@@ -99,7 +99,7 @@ describe("output", () => {
     expect(bytesOf((await run("cat data >&2")).stderr)).toEqual(bytes);
   });
 
-  test("that is long has a file of its own, without output of other commands", async () => {
+  test("that is long has a separate file, without output of other commands", async () => {
     const { run } = openSession(shells);
     await run("echo before");
     const { stdout } = await run("seq 20000");
@@ -110,7 +110,7 @@ describe("output", () => {
     expect(first.endsWith("20000\n")).toBe(true);
   });
 
-  test("of a program that leaves it non-blocking does not break the next command", async () => {
+  test("that a program has set to non-blocking does not break the next command", async () => {
     const { run } = openSession(shells);
     const flags = "perl -MFcntl -e 'fcntl(STDOUT, F_SETFL, O_NONBLOCK | fcntl(STDOUT, F_GETFL, 0))'";
     await run(flags);
@@ -123,7 +123,7 @@ describe("output", () => {
 });
 
 describe("input", () => {
-  test("of 1 MiB runs, and of 20 kB", async () => {
+  test("of 1 MiB or 20 kB runs", async () => {
     const { run } = openSession(shells);
     const long = `cat <<'EOF' | wc -c\n${"x".repeat(1024 ** 2)}\nEOF`;
     expect((await run(long)).out.trim()).toBe(String(1024 ** 2 + 1));
@@ -154,14 +154,14 @@ describe("input", () => {
 });
 
 describe("the working directory", () => {
-  test("is in the result, which also says whether it changed", async () => {
+  test("is in the result, with a flag that shows whether it changed", async () => {
     const { run, dir } = openSession(shells);
     expect(await run("true")).toMatchObject({ cwd: dir, cwdChanged: false });
     expect(await run("mkdir sub; cd sub")).toMatchObject({ cwd: join(dir, "sub"), cwdChanged: true });
     expect(await run("true")).toMatchObject({ cwd: join(dir, "sub"), cwdChanged: false });
   });
 
-  test("keeps a link in its path as bash does, and does not depend on PWD", async () => {
+  test("keeps a symbolic link in its path like bash, and does not depend on PWD", async () => {
     const { run, dir } = openSession(shells);
     mkdirSync(join(dir, "real"));
     symlinkSync(join(dir, "real"), join(dir, "link"));
@@ -171,7 +171,7 @@ describe("the working directory", () => {
     expect((await run("cd /usr; readonly PWD; cd /etc")).cwd).toBe("/etc");
   });
 
-  test("that a call names is entered once", async () => {
+  test("of a call is entered once", async () => {
     const { run, session, dir } = openSession(shells);
     const other = shells.directory();
     expect((await run("pwd", { workingDir: dir })).out).toBe(`${dir}\n`);
@@ -182,7 +182,7 @@ describe("the working directory", () => {
     expect(session.cwd).toBe(dir);
   });
 
-  test("that is gone is replaced by the nearest parent that exists, with a note", async () => {
+  test("that was removed is replaced by the nearest existing parent, with a note", async () => {
     const { run, dir } = openSession(shells);
     await run("mkdir -p a/b; cd a/b");
     rmSync(join(dir, "a"), { recursive: true });
@@ -197,7 +197,7 @@ describe("the working directory", () => {
     expect(readdirSync(join(dir, "c"))).toEqual(["x"]);
   });
 
-  test("outside the allowed directories is left again, with a note", async () => {
+  test("is reset with a note if it is outside the allowed directories", async () => {
     const root = shells.directory();
     const { run } = openSession(shells, { allowedRoots: [root] }, { workingDir: root });
     await run("mkdir in; cd in");
@@ -212,7 +212,7 @@ describe("the working directory", () => {
 });
 
 describe("a call's own variables", () => {
-  test("exist for that command only", async () => {
+  test("exist only for that command", async () => {
     const { run, say } = openSession(shells);
     await run("A=plain; export B=exported; unset C");
     const env = { A: "1", B: "two 'words'", C: "ä\nb" };
@@ -230,7 +230,7 @@ describe("a call's own variables", () => {
     expect(await say(`echo \${TEMPORARY-none}`)).toBe("none");
   });
 
-  test("that cannot be set are refused, and the message names them", async () => {
+  test("are refused by name if they cannot be set", async () => {
     const { run } = openSession(shells);
     await expect(run("true", { env: { "a-b": "1" } })).rejects.toThrow('"a-b"');
     await expect(run("true", { env: { SHELLOPTS: "x" } })).rejects.toThrow("SHELLOPTS");

@@ -22,7 +22,7 @@ function rootWithKeeper(name: string, identity: string): { root: StateRoot; dir:
 test.each([
   ["is dead, with its host", `${GONE}-aaaaaaaa`, `${GONE} 1 ${bootId()} ${pidNamespace()}\n`, false],
   [
-    "was of another boot",
+    "ran in another boot",
     `${process.pid}-aaaaaaaa`,
     `${process.pid} ${OWN_START} another ${pidNamespace()}\n`,
     false,
@@ -36,7 +36,7 @@ test.each([
   ],
   ["is of another namespace", `${GONE}-aaaaaaaa`, `${GONE} 1 ${bootId()} 1\n`, true],
   ["has not written its identity", `${GONE}-aaaaaaaa`, "", true],
-])("the directory of a keeper that %s: goes or stays (%#)", (_, name, identity, stays) => {
+])("the directory of a keeper that %s is removed or kept correctly (%#)", (_, name, identity, stays) => {
   const { root, dir } = rootWithKeeper(name, identity);
   removeAbandonedKeepers(root);
   expect(existsSync(dir)).toBe(stays);
@@ -54,13 +54,13 @@ test("the directory of a dead keeper stays while a shim of its host lives", asyn
   removeAbandonedKeepers(root);
   expect(existsSync(dir)).toBe(true);
   await shell.kill({ graceMs: 0 });
-  // By PID and start time: another process can have the PID by now.
+  // Compare PID and start time: another process can have reused the PID.
   await eventually(() => expect(isSameProcess(shimPid, shimStart)).toBe(false), 20_000);
   removeAbandonedKeepers(root);
   expect(existsSync(dir)).toBe(false);
 });
 
-test("a root without keepers is left as it is", async () => {
+test("a root without keepers is left unchanged", async () => {
   removeAbandonedKeepers(new StateRoot(join(directory(), "missing")));
   const shells = manager();
   const { id } = await run(shells, "true");

@@ -31,7 +31,7 @@ async function endedShell(path: string, durable: boolean): Promise<{ id: string;
   return { id, owners: () => links().map((name) => readlinkSync(join(files.dir, name))) };
 }
 
-test("a root that does not exist yields nothing", async () => {
+test("a missing root has no shells to adopt", async () => {
   expect(await adoptedIds(join(shells.directory(), "missing"))).toEqual([]);
 });
 
@@ -51,18 +51,18 @@ test("an ended shell that is not durable is not adopted", async () => {
   expect(owners()).toEqual([]);
 });
 
-test("a running durable shell is adopted from a dead holder, and not from one that lives", async () => {
+test("a running durable shell is adopted from a dead holder, and not from a live one", async () => {
   const path = durables.root();
   const marks = new Mark();
   const starter = await durables.host(path);
   const { id, files } = await starter.start({ command: `exec sleep ${marks.next()}`, durable: true });
   expect(await adoptedIds(path)).toEqual([]);
   await starter.kill();
-  // A holder that is no more: its pid is this process's, its start time is not.
+  // A dead holder: it has the PID of this process, but another start time.
   symlinkSync(`${process.pid} 1`, join(files.dir, "owner.1"));
   expect(await adoptedIds(path)).toEqual([id]);
   expect(await adoptedIds(path)).toEqual([]);
-  // bash may not have become `sleep` yet.
+  // bash may not have called exec yet.
   await eventually(() => expect(marks.processes()).toHaveLength(1));
 });
 
@@ -70,7 +70,7 @@ test("a directory that is removed during the check affects no other shell", asyn
   const path = durables.root();
   const { id } = await endedShell(path, true);
   const vanishing = "shell_00000000";
-  /** Its files are read, and then its directory is gone. */
+  /** The directory of one shell disappears after its files were read. */
   class VanishingRoot extends StateRoot {
     override files(wanted: string): ShellFiles {
       const files = super.files(wanted);
@@ -87,7 +87,7 @@ test("a directory that is removed during the check affects no other shell", asyn
   expect(adopted.map((shell) => shell.id)).toEqual([id]);
 });
 
-test("what a dead host left of a shell that has ended is ended, with its exit code kept", async () => {
+test("an adoption ends the leftovers of an ended shell, and keeps its exit code", async () => {
   const path = durables.root();
   const marks = new Mark();
   const host = await durables.host(path);

@@ -23,7 +23,7 @@ test("a shell past its deadline is ended at once", async () => {
   expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 5_000 });
 });
 
-test("a deadline that is cleared ends nothing, alone or with all others", async () => {
+test("a cleared deadline ends no shell, whether it is cleared alone or with all others", async () => {
   const [first, second, third] = [await sleeper(), await sleeper(), await sleeper()];
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
@@ -46,7 +46,7 @@ test("a deadline that is cleared ends nothing, alone or with all others", async 
   }
 });
 
-test("a deadline beyond the longest timer is kept to the millisecond", async () => {
+test("a deadline beyond the longest timer is exact to the millisecond", async () => {
   const shell = await sleeper();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
@@ -62,7 +62,7 @@ test("a deadline beyond the longest timer is kept to the millisecond", async () 
   }
 });
 
-test("a shell that cannot be ended now, or has not ended of it, is tried again until it has", async () => {
+test("ending a shell is retried until the shell has ended", async () => {
   const shell = await sleeper();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
@@ -73,7 +73,7 @@ test("a shell that cannot be ended now, or has not ended of it, is tried again u
     expect(end).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(end).toHaveBeenCalledTimes(2);
-    // The third is a real one.
+    // The third call is not mocked.
     await vi.advanceTimersByTimeAsync(1_000);
     expect(end).toHaveBeenCalledTimes(3);
   } finally {

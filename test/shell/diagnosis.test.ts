@@ -28,8 +28,8 @@ describe("a diagnosis", () => {
   });
 });
 
-describe("a command whose time is over", () => {
-  test("says what it did when it was killed", async () => {
+describe("a command that times out", () => {
+  test("reports what it was doing when it was killed", async () => {
     const { bash } = tools();
     const result = await bash("mkfifo pipe; cat pipe", { timeout: 1_500 });
     expect(result).toMatchObject({ success: false, code: "timed_out" });
@@ -42,7 +42,7 @@ describe("a command whose time is over", () => {
     });
   });
 
-  test("says what it does when it moves to the background", async () => {
+  test("reports what it is doing when it moves to the background", async () => {
     const { bash } = tools({ returnAfterMs: 1_500 });
     const result = await bash("sleep 300");
     expect(result.output).toMatch(/Now: sleep 300 \(pid \d+\) waits for a timer/);
@@ -50,12 +50,12 @@ describe("a command whose time is over", () => {
   });
 });
 
-// NACRE_LONG=1: as this user here; npm run long -- unprivileged runs it without capabilities.
+// With NACRE_LONG=1 this runs as the current user. npm run long -- unprivileged runs it without capabilities.
 test.runIf(isLong)("is right in a hundred mixed runs", { timeout: 3_600_000 }, async () => {
   await checkMixed(manager(), 100, directory);
 });
 
-test("nacre why prints it", () => {
+test("the help of nacre why names --json", () => {
   expect(
     execFileSync("node", [join(import.meta.dirname, "../../dist/cli/main.js"), "why", "--help"]).toString(),
   ).toContain("--json");

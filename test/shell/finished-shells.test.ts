@@ -117,7 +117,7 @@ describe('bash_id "any"', () => {
     await kit.shells.killAll();
   });
 
-  test("without a shell, or without exit, is refused", async () => {
+  test("without a background shell, or without wait_for, is refused", async () => {
     const kit = await toolkit(directory());
     expect((await kit.call("BashOutput", { bash_id: "any", wait_for: "exit" })).code).toBe("shell_not_found");
     expect((await kit.call("BashOutput", { bash_id: "any" })).code).toBe("invalid_input");

@@ -15,7 +15,7 @@ async function collected(pieces: AsyncIterable<OutputPiece>): Promise<Record<str
   return text;
 }
 
-test("output comes while the shell runs, and ends with it", async () => {
+test("output arrives while the shell runs, and the iteration ends with the shell", async () => {
   const dir = directory();
   const gate = join(dir, "gate");
   writeFileSync(gate, "");
@@ -71,13 +71,13 @@ test("every reader gets the whole output of an ended shell", async () => {
   expect(shell.lastReadStdout).toBe(0);
 });
 
-test("characters cut by a chunk come whole, and one that stays cut is marked", async () => {
+test("characters that are split between chunks arrive whole, and an incomplete last one is replaced", async () => {
   const shell = await run(manager(), "printf 'a%.0s' {1..65535}; printf '€b\\xe2'");
   const { stdout } = await collected(shell.output());
   expect(stdout).toBe(`${"a".repeat(65_535)}€b\ufffd`);
 });
 
-test("a reader that stops early affects no other", async () => {
+test("a reader that stops early does not affect other readers", async () => {
   const shell = await manager().createShell({ command: "echo one; sleep 300", workingDir: tmpdir() });
   for await (const { text } of shell.output()) {
     expect(text).toBe("one\n");

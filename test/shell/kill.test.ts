@@ -8,10 +8,10 @@ import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
-/** Nothing here needs to be asked twice. */
+/** No command here needs a long grace period. */
 const manager = () => shells.manager({ killGraceMs: 200 });
 
-/** Runs until it says that it is up. */
+/** Starts a shell and waits until it prints "up". */
 async function up(shells: ShellManager, command: string): Promise<ShellProcess> {
   const shell = await shells.createShell({ command, workingDir: tmpdir() });
   await shell.waitFor({ pattern: /^up/ }, 10_000);
@@ -26,9 +26,9 @@ const commandLines = (shell: ShellProcess) =>
 const names = ({ signalled }: KillReport) => signalled.map(({ command }) => command).sort();
 
 describe("a kill", () => {
-  test("lets a command end in its own way, and reports the whole of it", async () => {
+  test("lets a command run its trap, and reports all of its processes", async () => {
     const shell = await up(manager(), 'trap "echo bye; exit 5" TERM; (echo up; exec sleep 300) & wait');
-    // It has said so before it has become what it is called.
+    // The child prints "up" before it calls exec.
     await eventually(() => expect(commandLines(shell)).toContain("sleep 300"));
     const report = await shell.kill({ by: "a test" });
     expect(report.survivors).toEqual([]);
@@ -37,7 +37,7 @@ describe("a kill", () => {
     expect(shell.getAllOutput()).toBe("up\nbye\n");
   });
 
-  test("ends what ignores TERM after the grace, and not before", async () => {
+  test("ends a command that ignores TERM after the grace period, and not earlier", async () => {
     const shell = await up(manager(), 'trap "" TERM; echo up; sleep 300');
     const before = performance.now();
     expect((await shell.kill({ graceMs: 300 })).survivors).toEqual([]);
@@ -45,7 +45,7 @@ describe("a kill", () => {
     expect(shell).toMatchObject({ status: "killed", exitCode: 137 });
   });
 
-  test("does not let a shell that ignores TERM go on to its next step", async () => {
+  test("does not let a shell that ignores TERM start its next command", async () => {
     const shells = manager();
     for (let round = 0; round < 15; round++) {
       // The newest process of the machine is the child whose death the shell waits for.
@@ -63,7 +63,7 @@ describe("a kill", () => {
     expect(shell.exitCode).toBe(137);
   });
 
-  test("wakes a stopped command so that it can end in its own way", async () => {
+  test("continues a stopped command so that it can run its trap", async () => {
     const shell = await up(
       manager(),
       'trap "echo bye; exit 0" TERM; echo up; kill -STOP $$; sleep 300 & wait',
@@ -75,7 +75,7 @@ describe("a kill", () => {
     expect(shell.outcome).toMatchObject({ kind: "killed", code: 0 });
   });
 
-  test("ends children that made a session of their own, and those whose group leader is gone", async () => {
+  test("ends children in separate sessions, and children whose group leader is gone", async () => {
     const shell = await up(
       manager(),
       "setsid sleep 300 & (sleep 301 & ) ; (setsid bash -c 'sleep 302 & disown' &); echo up; exit 3",
@@ -91,11 +91,11 @@ describe("a kill", () => {
     expect(report.survivors).toEqual([]);
     expect(names(report)).toEqual(["sleep 300", "sleep 301", "sleep 302"]);
     expect(left.filter(({ pid }) => isAlive(pid))).toEqual([]);
-    // It had ended by itself: that stays so.
+    // The shell exited by itself before the kill: its outcome does not change.
     expect(shell.outcome).toEqual({ kind: "exited", code: 3 });
   });
 
-  test("of an ended shell that left nothing has nothing to report", async () => {
+  test("of an ended shell without leftovers returns an empty report", async () => {
     const shell = await manager().createShell({ command: "true", workingDir: tmpdir() });
     await shell.wait(10_000);
     expect(await shell.kill()).toEqual({ signalled: [], survivors: [] });
@@ -112,14 +112,14 @@ describe("a kill", () => {
     expect([one.status, other.status]).toEqual(["killed", "running"]);
   });
 
-  test("asked for twice at once is one kill, and the first reason stands", async () => {
+  test("that is requested twice at once happens once, with the first cause", async () => {
     const shell = await up(manager(), "echo up; sleep 300");
     await Promise.all([shell.kill({ by: "first" }), shell.kill({ by: "second" })]);
     expect(shell.outcome).toMatchObject({ kind: "killed", by: "first" });
   });
 });
 
-test("a kill that is over keeps the program alive no longer", async () => {
+test("a finished kill does not keep the process alive", async () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   const shell = await up(manager(), "echo up; sleep 300");
   const before = timers();
@@ -128,7 +128,7 @@ test("a kill that is over keeps the program alive no longer", async () => {
 });
 
 describe("terminating", () => {
-  test("asks, and takes the default end for a kill", async () => {
+  test("sends TERM, and reports a death by TERM as a kill", async () => {
     const shell = await up(manager(), "echo up; sleep 300");
     await eventually(() => expect(commandLines(shell)).toContain("sleep 300"));
     const report = await shell.terminate();
@@ -137,14 +137,14 @@ describe("terminating", () => {
     expect(shell.outcome).toEqual({ kind: "killed", by: "terminate()", code: 143 });
   });
 
-  test("of what ends in its own way is no kill", async () => {
+  test("does not report a command that exits in its trap as killed", async () => {
     const shell = await up(manager(), 'trap "exit 0" TERM; echo up; sleep 300 & wait');
     await shell.terminate();
     await shell.wait(10_000);
     expect(shell.outcome).toEqual({ kind: "exited", code: 0 });
   });
 
-  test("ends nothing that ignores it, and does not claim to have used SIGKILL", async () => {
+  test("does not end a command that ignores TERM, and does not mention SIGKILL", async () => {
     const shell = await up(manager(), 'trap "" TERM; echo up; while :; do sleep 300; done');
     const report = await shell.terminate();
     expect(shell.isRunning).toBe(true);
@@ -154,7 +154,7 @@ describe("terminating", () => {
 });
 
 describe("one signal on request", () => {
-  test("reaches the command, and is no reason to have ended", async () => {
+  test("reaches the command, and is not recorded as the cause of its end", async () => {
     const shell = await up(manager(), 'trap "echo usr1" USR1; echo up; while :; do sleep 300 & wait; done');
     await shell.sendSignal("SIGUSR1");
     await shell.waitFor({ pattern: /usr1/ }, 10_000);
@@ -163,7 +163,7 @@ describe("one signal on request", () => {
     expect(shell).toMatchObject({ status: "failed", signal: "SIGKILL", exitCode: 137 });
   });
 
-  test("stops a shell, and lets it go on", async () => {
+  test("stops a shell, and continues it", async () => {
     const shell = await up(manager(), "echo up; while :; do sleep 0.05; done");
     await shell.sendSignal("SIGSTOP");
     await eventually(() => expect(readStat(shell.started.commandPid)?.state).toBe("T"), 1_000);

@@ -16,7 +16,7 @@ describe("while there is no record", () => {
 
   const others = CAUSE_KINDS.filter((kind) => kind !== "never-started");
   test.each([undefined, ...others.map((kind) => cause(kind))])(
-    "a shell with the cause %j runs while its shim lives and is lost after",
+    "a shell with the cause %j runs while its shim lives and is lost afterwards",
     (why) => {
       for (const [state, reason] of [
         ["pending", "its shim ended without leaving an exit record"],
@@ -49,14 +49,14 @@ describe("once there is a record", () => {
     [143, cause("timeout", "1500"), { kind: "timedOut", afterMs: 1500, code: 143 }],
     [143, cause("timeout", "?"), { kind: "timedOut", afterMs: 0, code: 143 }],
     [143, cause("aborted"), { kind: "aborted", code: 143 }],
-  ])("code %i with the cause %j is decided, whether its shim lives or not", (code, why, outcome) => {
+  ])("code %i with the cause %j has the same outcome whether its shim lives or not", (code, why, outcome) => {
     for (const shimAlive of [true, false]) {
       const record = { exit: exit(code), cause: why };
       expect(decideOutcome({ record, shimAlive, fault: undefined })).toEqual(outcome);
     }
   });
 
-  test("a fault means that the command never began, whatever the record says", () => {
+  test("a fault means that the command never started, whatever the record contains", () => {
     const record = { exit: exit(126), cause: cause("killed") };
     expect(decideOutcome({ record, shimAlive: false, fault: "cwd" })).toEqual({
       kind: "failedToStart",
@@ -79,7 +79,7 @@ test.each([
   [192, "SIGRTMIN+30"],
   [193, undefined],
   [255, undefined],
-])("code %i stands for %s", (code, signal) => {
+])("code %i means %s", (code, signal) => {
   expect(signalOf(code)).toBe(signal);
 });
 
@@ -91,7 +91,7 @@ test.each<[Outcome, number | null, string]>([
   [{ kind: "aborted", code: 143 }, 143, "ended because the call was cancelled"],
   [{ kind: "failedToStart", reason: "r" }, null, "could not be started: r"],
   [{ kind: "lost", reason: "r" }, null, "lost: r"],
-])("%j has code %s and reads: %s", (outcome, code, words) => {
+])("%j has code %s and is described as: %s", (outcome, code, words) => {
   expect(codeOf(outcome)).toBe(code);
   expect(describeOutcome(outcome)).toBe(words);
 });

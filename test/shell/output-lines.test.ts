@@ -10,7 +10,7 @@ import { useDirectories } from "../fixtures/directories.ts";
 const directory = useDirectories();
 const containing = (text: string) => ({ matches: (line: string) => line.includes(text) });
 
-test("a line is found however the file grew", () => {
+test("a line is found whatever the steps in which the file grew", () => {
   const path = join(directory(), "out");
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 12 })), (cuts) => {
@@ -31,7 +31,7 @@ test("a line is found however the file grew", () => {
   );
 });
 
-test("a file that is missing has no line yet", () => {
+test("a missing file has no line yet", () => {
   const path = join(directory(), "out");
   const search = new LineSearch(path, 0, containing("x"));
   expect(search.advance()).toBe("dry");
@@ -39,7 +39,7 @@ test("a file that is missing has no line yet", () => {
   expect(search.advance()).toEqual({ line: "x" });
 });
 
-test("of one endless line each piece is tested with the end of the one before, and no more is kept", () => {
+test("an endless line is tested in pieces, each with the end of the previous one, and no more is kept", () => {
   const path = join(directory(), "out");
   const longest = READ_CHUNK_BYTES + MATCH_LINE_MAX_CHARS;
   writeFileSync(path, `${"a".repeat(READ_CHUNK_BYTES - 3)}needle${"b".repeat(3 * READ_CHUNK_BYTES)}`);

@@ -28,7 +28,7 @@ const PIECES = [
   "\x1b]0;title\x07",
 ];
 
-test("lines without colors are those of plainText, or are left to it", () => {
+test("withoutColors returns the same lines as plainText, or leaves the text to plainText", () => {
   let handled = 0;
   for (let i = 0; i < 20_000; i++) {
     const count = 1 + Math.floor(Math.random() * 8);

@@ -16,7 +16,7 @@ async function printed(stdout: string | Buffer, stderr = ""): Promise<ShellProce
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
 
 describe("a search", () => {
-  test("finds lines of both streams by their number, and moves no cursor", async () => {
+  test("finds lines of both streams with their numbers, and moves no cursor", async () => {
     const shell = await run(manager(), "printf 'a\\nerror: 1\\nb\\n'; printf 'x\\nerror: 2' >&2");
     const found = await shell.search("error: \\d");
     expect(found.lines.map(({ stream, line, text }) => `${stream}:${line}: ${text}`)).toEqual([
@@ -27,7 +27,7 @@ describe("a search", () => {
     expect(shell.getNewOutput()).toContain("error: 1");
   });
 
-  test("gives the same lines for text and for a pattern, at every position of a block", async () => {
+  test("finds the same lines for text and for a pattern, at every position of a block", async () => {
     const lines = Array.from({ length: 60_000 }, (_, i) => `${i % 977 === 0 ? "needle" : "hay"} ${i}`);
     const shell = await printed(`${lines.join("\n")}\n`);
     const expected = lines.flatMap((line, i) => (line.startsWith("needle") ? [i + 1] : []));
@@ -45,7 +45,7 @@ describe("a search", () => {
     expect(found.lines.filter(({ isMatch }) => isMatch)).toHaveLength(3);
   });
 
-  test("sees what a person sees: no colors, the last state of a redrawn line, no CR of CRLF", async () => {
+  test("searches the text that a person sees: no colors, the last state of a redrawn line, no CR of CRLF", async () => {
     const shell = await printed("\x1b[31mer\x1b[1mror\x1b[0m: red\n10%\r100% done\nwindows line\r\n");
     expect((await shell.search("error: red")).lines[0]?.text).toBe("error: red");
     expect((await shell.search("^100% done$")).lines[0]?.line).toBe(2);
@@ -59,7 +59,7 @@ describe("a search", () => {
     expect((await shell.search("^last$")).lines.map(({ text }) => text)).toEqual(["last"]);
   });
 
-  test("gives the same lines with and without colors", async () => {
+  test("finds the same lines with and without colors", async () => {
     const reset = ["\x1b[0m", "\x1b[m\x1b[K", "\x1b(B\x1b[m", "\x1b[39;49m"];
     const words = ["error", "warning", "ünïcode", "漢字", "take 5"];
     const lines = Array.from({ length: 20_000 }, (_, i) => `${i} ${words[i % 7] ?? "fine"} after ${i % 11}s`);
@@ -86,7 +86,7 @@ describe("a search", () => {
     }
   });
 
-  test("begins at a line, or covers the last ones, of each stream", async () => {
+  test("starts at a line, or covers the last lines, of each stream", async () => {
     const shell = await printed(numbered(100), numbered(30));
     const from = await shell.search("line", { fromLine: 29 });
     expect(from).toMatchObject({ matches: 72 + 2, searchedLines: 74 });
@@ -115,7 +115,7 @@ describe("a search", () => {
     });
   });
 
-  test("of a line of many megabytes, shows the part around the match", async () => {
+  test("shows the part around the match in a line of many megabytes", async () => {
     const shell = await printed("first\n");
     const fd = openSync(shell.outputFiles.stdout, "a");
     for (let i = 0; i < 8; i++) writeSync(fd, Buffer.alloc(1024 * 1024, "x"));
@@ -133,7 +133,7 @@ describe("a search", () => {
     expect((await shell.search("^y")).matches).toBe(0);
   });
 
-  test("says how far it got when its time is over", async () => {
+  test("reports how far it got when it times out", async () => {
     const shell = await printed(numbered(1_000));
     const found = await shell.search("line", { timeoutMs: 0.000_001 });
     expect(found).toMatchObject({ isComplete: false, searchedLines: 0, lastLine: 0 });

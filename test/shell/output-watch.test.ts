@@ -6,7 +6,7 @@ import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();
 
-test("the first look needs no change, the next one waits for one", async () => {
+test("the first call returns at once, and the next call waits for a change", async () => {
   const dir = directory();
   const watch = new OutputWatch(dir);
   await watch.next(60_000);

@@ -57,7 +57,7 @@ describe("a port", () => {
     expect(result.output).toContain("no config");
   });
 
-  test.each([0, 70_000])("%i does not exist", async (port) => {
+  test.each([0, 70_000])("%i is refused", async (port) => {
     const { start, read } = tools();
     const shell = await start("sleep 300");
     const result = await read(shell, { wait_for_port: port });
@@ -89,7 +89,7 @@ describe("a file", () => {
   });
 });
 
-test("a call waits for one thing", async () => {
+test("a call cannot wait for a port and a file at once", async () => {
   const { start, read } = tools();
   const shell = await start("sleep 300");
   const result = await read(shell, { wait_for_port: 80, wait_for_file: "x" });

@@ -35,7 +35,7 @@ function life(shell: Partial<StartedShell> = {}) {
   };
   const ends: number[] = [];
   const tested = new ShellLife(started, () => ends.push(1));
-  /** As the shim does: over the first half of the record. */
+  /** Overwrites the first half of the record, like the shim. */
   const end = (fields: string) => {
     const text = readFileSync(files.record, "latin1");
     writeFileSync(files.record, exitPart(fields) + text.slice(128));
@@ -43,7 +43,7 @@ function life(shell: Partial<StartedShell> = {}) {
   return { life: tested, files, meta: started.meta, ends, end };
 }
 
-test("a shell lives while its shim does and nothing is recorded", () => {
+test("a shell runs while its shim lives and its exit is not recorded", () => {
   const { life: shell, ends } = life();
   expect(shell.outcome).toBeUndefined();
   expect(shell.record).toBeUndefined();
@@ -51,7 +51,7 @@ test("a shell lives while its shim does and nothing is recorded", () => {
   expect(ends).toEqual([]);
 });
 
-test("a found shell has ended as soon as its record says so, though its shim still lives", async () => {
+test("a found shell has ended as soon as its exit is recorded, even if its shim still lives", async () => {
   const { life: shell, end, ends } = life();
   end("7 - 3 0 1.00");
   expect(shell.outcome).toEqual({ kind: "exited", code: 7 });
@@ -61,7 +61,7 @@ test("a found shell has ended as soon as its record says so, though its shim sti
   expect(ends).toEqual([1]);
 });
 
-test("a shell of one's own has ended when its shim says so, or is dead", () => {
+test("a shell that this host started has ended when its shim reports it or is dead", () => {
   const { life: shell, end } = life({ attached: false });
   end("7 - 3 0 1.00");
   expect(shell.outcome).toBeUndefined();
@@ -78,7 +78,7 @@ test("a shell whose shim is dead without a record is lost", () => {
   expect(shell.record).toBeUndefined();
 });
 
-test("a shell that cannot be seen is lost for the reason given, unless its record tells its end", () => {
+test("a shell that cannot be seen is lost for the given reason, unless its exit is recorded", () => {
   const unseen = "the machine has been restarted since";
   expect(life({ unseen }).life.outcome).toEqual({ kind: "lost", reason: unseen });
   const ended = life({ unseen });
@@ -86,7 +86,7 @@ test("a shell that cannot be seen is lost for the reason given, unless its recor
   expect(ended.life.outcome).toEqual({ kind: "exited", code: 0 });
 });
 
-test("a corrupt record is no end while the shim lives, and a loss when it is dead", () => {
+test("a shell with a corrupt record runs while its shim lives, and is lost when its shim is dead", () => {
   const alive = life();
   writeFileSync(alive.files.record, "garbage");
   expect(alive.life.outcome).toBeUndefined();
@@ -95,7 +95,7 @@ test("a corrupt record is no end while the shim lives, and a loss when it is dea
   expect(dead.life.outcome).toMatchObject({ kind: "lost" });
 });
 
-test("a cause is on disk before the end, and the first one wins, even of another process", () => {
+test("a cause is on disk before the end, and the first cause wins, even if another process wrote it", () => {
   const { life: shell, files, end } = life();
   writeCause(files.record, { kind: "killed", detail: "another process" });
   shell.giveCause({ kind: "timeout", detail: "5" });
@@ -103,7 +103,7 @@ test("a cause is on disk before the end, and the first one wins, even of another
   expect(shell.outcome).toEqual({ kind: "killed", by: "another process", code: 137 });
 });
 
-test("no cause comes after the end", () => {
+test("a cause after the end is ignored", () => {
   const { life: shell, files, end } = life();
   end("0 - 0 0 1.00");
   shell.giveCause({ kind: "killed", detail: "too late" });
@@ -111,7 +111,7 @@ test("no cause comes after the end", () => {
   expect(shell.outcome).toEqual({ kind: "exited", code: 0 });
 });
 
-test("a cause that cannot be written is known to this process", () => {
+test("a cause that cannot be written is kept in memory", () => {
   const { life: shell, files } = life({ attached: false });
   rmSync(files.dir, { recursive: true });
   shell.giveCause({ kind: "killed", detail: "us" });
@@ -119,7 +119,7 @@ test("a cause that cannot be written is known to this process", () => {
   expect(shell.outcome).toEqual({ kind: "killed", by: "us", code: 137 });
 });
 
-test("a found shell has run since it was started, and ended when its record was written", () => {
+test("a found shell has run from its start to the time of its record", () => {
   const running = life();
   expect(running.life.durationMs).toBeGreaterThanOrEqual(60_000);
   const { life: shell, files, meta, end } = life();

@@ -9,22 +9,22 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, directory, run } = useShells();
 
-/** A shell that says a word for every line that is appended to a file. */
-async function talker() {
+/** A shell that evaluates every line that is appended to a file. */
+async function scriptedShell() {
   const dir = directory();
   writeFileSync(join(dir, "script"), "");
   const shell = await manager().createShell({
     command: 'exec 3< <(tail -n +1 -f script); while read -r -u 3 line; do eval "$line"; done',
     workingDir: dir,
   });
-  const say = (line: string) => appendFileSync(join(dir, "script"), `${line}\n`);
-  return { shell, say };
+  const send = (line: string) => appendFileSync(join(dir, "script"), `${line}\n`);
+  return { shell, send };
 }
 
 const size = (of: string) => Buffer.byteLength(of);
 
-describe("what it is", () => {
-  test("stands in its fields while it runs and after", async () => {
+describe("the properties of a shell", () => {
+  test("are set while it runs and after its end", async () => {
     const before = Date.now();
     const shell = await manager().createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });
     expect(shell).toMatchObject({
@@ -49,7 +49,7 @@ describe("what it is", () => {
     expect(durationMs).toBeLessThan(20_000);
   });
 
-  test("a death by signal has its name, and an exit code above 128 that is none has not", async () => {
+  test("include the signal of a death by signal, and no signal for an ordinary exit code above 128", async () => {
     const shells = manager();
     expect(await run(shells, "kill -SEGV $$")).toMatchObject({
       signal: "SIGSEGV",
@@ -61,15 +61,15 @@ describe("what it is", () => {
 });
 
 describe("new output", () => {
-  test("comes once, stdout first, and moves the cursors by bytes", async () => {
-    const { shell, say } = await talker();
-    say("echo é; echo oops >&2");
+  test("is returned once, stdout first, and moves the cursors by bytes", async () => {
+    const { shell, send } = await scriptedShell();
+    send("echo é; echo oops >&2");
     await shell.waitFor({ pattern: /é/ }, 10_000);
     await shell.waitFor({ pattern: /oops/ }, 10_000);
     expect(shell.getNewOutput()).toBe("é\n[stderr]\noops\n");
     expect([shell.lastReadStdout, shell.lastReadStderr]).toEqual([size("é\n"), 5]);
     expect(shell.getNewOutput()).toBe("");
-    say("echo more");
+    send("echo more");
     await shell.waitFor({ pattern: /more/ }, 10_000);
     expect(shell.getNewOutput()).toBe("more\n");
     expect(shell.getAllOutput()).toBe("é\nmore\n[stderr]\noops\n");
@@ -82,7 +82,7 @@ describe("new output", () => {
     expect(shell.getNewOutput()).toBe("[stderr]\nb\n");
   });
 
-  test("of one reader is still new to another", async () => {
+  test("of one reader is still new to another reader", async () => {
     const shell = await run(manager(), "echo a");
     expect(shell.getNewOutput({ reader: "x" })).toBe("a\n");
     expect(shell.getNewOutput({ reader: "y" })).toBe("a\n");
@@ -90,27 +90,27 @@ describe("new output", () => {
     expect(shell.getNewOutput({ reader: "x" })).toBe("");
   });
 
-  test("never holds half a character, unless that is all there will ever be", async () => {
-    const { shell, say } = await talker();
-    say("printf 'a\\xe2\\x82'");
+  test("contains an incomplete character only if the shell has ended", async () => {
+    const { shell, send } = await scriptedShell();
+    send("printf 'a\\xe2\\x82'");
     await eventually(() => expect(shell.getAllOutput()).toBe("a\ufffd"));
     expect(shell.getNewOutput()).toBe("a");
     expect(shell.getNewOutput()).toBe("");
-    say("printf '\\xac\\xe2'");
+    send("printf '\\xac\\xe2'");
     await eventually(() => expect(shell.getNewOutput()).toBe("€"));
-    say("exit 0");
+    send("exit 0");
     await shell.wait(10_000);
     expect(shell.getNewOutput()).toBe("\ufffd");
   });
 
-  test("puts the mark of stderr on a line of its own", async () => {
+  test("puts the mark of stderr on a separate line", async () => {
     expect((await run(manager(), "printf a; echo b >&2")).getAllOutput()).toBe("a\n[stderr]\nb\n");
     expect((await run(manager(), "echo b >&2")).getAllOutput()).toBe("[stderr]\nb\n");
     expect((await run(manager(), "printf '\\n\\na\\n\\n'")).getAllOutput()).toBe("\n\na\n\n");
   });
 });
 
-test("all output beyond the size of a sensible string is refused, and the file is named", async () => {
+test("output that is too large for one string is refused, and the error names its file", async () => {
   const shell = await run(manager(), "echo a");
   truncateSync(shell.outputFiles.stdout, ALL_OUTPUT_MAX_BYTES + 1);
   expect(() => shell.getAllOutput()).toThrow(
@@ -122,13 +122,13 @@ test("all output beyond the size of a sensible string is refused, and the file i
 });
 
 describe("waiting", () => {
-  test("for the end gives the code", async () => {
+  test("for the end returns the exit code", async () => {
     const shell = await manager().createShell({ command: "exit 3", workingDir: tmpdir() });
     expect(await shell.wait()).toBe(3);
     expect(await shell.wait(0)).toBe(3);
   });
 
-  test("that expires throws and ends nothing", async () => {
+  test("that times out throws and does not end the shell", async () => {
     const shell = await manager().createShell({ command: "sleep 300", workingDir: tmpdir() });
     await expect(shell.wait(20)).rejects.toMatchObject({
       code: "timed_out",
@@ -138,31 +138,31 @@ describe("waiting", () => {
     await shell.kill({ graceMs: 0 });
   });
 
-  test("of several for one end all end with it", async () => {
-    const { shell, say } = await talker();
+  test("several times for the same end resolves every wait", async () => {
+    const { shell, send } = await scriptedShell();
     const waits = [shell.wait(), shell.wait(10_000), shell.waitFor({ exit: true })];
-    say("exit 4");
+    send("exit 4");
     expect(await Promise.all(waits)).toEqual([4, 4, { kind: "ended", outcome: { kind: "exited", code: 4 } }]);
   });
 });
 
 describe("remarks", () => {
-  test("say that the cap was reached", async () => {
+  test("report that the cap was reached", async () => {
     const shell = await run(manager(), "yes", { capBytes: 8192 });
     expect(shell.remarks).toEqual([expect.stringMatching(/^output cap reached: only the first 8192 bytes/)]);
     expect(size(shell.getAllOutput())).toBe(8192);
   });
 
-  test("say that a logger was killed by another process", async () => {
-    const { shell, say } = await talker();
+  test("report that a logger was killed by another process", async () => {
+    const { shell, send } = await scriptedShell();
     const [out = Number.NaN] = await loggerPids(shell.started.shimPid);
     process.kill(out, "SIGKILL");
-    say("exit 0");
+    send("exit 0");
     await shell.wait(10_000);
     expect(shell.remarks).toEqual([expect.stringMatching(/^logger lost/)]);
   });
 
-  test("say that output on disk is shorter than what was written", async () => {
+  test("report that output on disk is shorter than the written output", async () => {
     const shell = await run(manager(), "echo hello");
     expect(shell.remarks).toEqual([]);
     truncateSync(shell.outputFiles.stdout, 2);
@@ -172,7 +172,7 @@ describe("remarks", () => {
 
 describe("a shim that is killed", () => {
   test("makes its shell lost, never a success, and the command ends", async () => {
-    const { shell } = await talker();
+    const { shell } = await scriptedShell();
     process.kill(shell.started.shimPid, "SIGKILL");
     expect(await shell.wait(10_000)).toBeNull();
     expect(shell).toMatchObject({ status: "lost", exitCode: null, signal: null });
@@ -181,7 +181,7 @@ describe("a shim that is killed", () => {
 });
 
 test("a cause written by another process decides the outcome", async () => {
-  const { shell } = await talker();
+  const { shell } = await scriptedShell();
   writeCause(shell.started.files.record, { kind: "killed", detail: "the CLI" });
   process.kill(-shell.started.commandPid, "SIGKILL");
   await shell.wait(10_000);

@@ -42,7 +42,7 @@ function profileOf(shellPath: string, dir: string, timeoutMs = 20_000): UserEnvi
   });
 }
 
-/** The lines that each tool tells its users to put into an rc file. The tools themselves are small stand-ins. */
+/** The lines that each tool's manual puts into an rc file. The tools themselves are small stand-ins. */
 const SNIPPETS: readonly {
   readonly tool: string;
   readonly rc: string;
@@ -162,7 +162,7 @@ describe.each(SHELLS)("the profile of %s", (shellPath) => {
     expect(profile.takeNote()).toBeUndefined();
   });
 
-  test("loses its secrets, which are redacted in output", async () => {
+  test("does not pass on its secrets, which are redacted in output", async () => {
     const rc = "export MY_API_KEY=abcdefgh12345678; export EDITOR_FONT=mono; export LD_PRELOAD=";
     const profile = profileOf(shellPath, home(shellPath, rc));
     expect(await profile.variables()).not.toHaveProperty("MY_API_KEY");
@@ -173,7 +173,7 @@ describe.each(SHELLS)("the profile of %s", (shellPath) => {
     });
   });
 
-  test("that prints, fails or asks the terminal only adds a note", async () => {
+  test("that prints, fails or uses the terminal at most adds a note", async () => {
     const noisy = profileOf(
       shellPath,
       home(shellPath, "echo hello; echo oops >&2; stty sane </dev/tty; export OK=1"),

@@ -15,7 +15,7 @@ async function gated(command: string) {
 const GATE = "tail -f gate | read -r";
 
 describe("waiting for a line", () => {
-  test("ends with the line, on whichever stream, whether it is there or comes later", async () => {
+  test("returns the line, on either stream, whether it was printed before or comes later", async () => {
     const { shell, open } = await gated(`echo early; ${GATE}; echo "listening on 8080" >&2; sleep 300`);
     expect(await shell.waitFor({ pattern: /early/ }, 10_000)).toEqual({
       kind: "matched",
@@ -37,7 +37,7 @@ describe("waiting for a line", () => {
     await shell.kill({ graceMs: 0 });
   });
 
-  test("finds a line that came in two parts", async () => {
+  test("finds a line that arrives in two parts", async () => {
     const { shell, open } = await gated(`printf 'rea'; ${GATE}; printf 'dy\\n'; sleep 300`);
     const found = shell.waitFor({ pattern: /^ready$/ }, 10_000);
     await shell.waitFor({ pattern: /^rea$/ }, 10_000);
@@ -55,7 +55,7 @@ describe("waiting for a line", () => {
     }
   });
 
-  test("looks only at what comes after `from`", async () => {
+  test("searches only the output after `from`", async () => {
     const shell = await run(manager(), "echo ready 1; echo ready 2");
     const result = await shell.waitFor({ pattern: /ready/, from: { stdout: 8, stderr: 0 } }, 5_000);
     expect(result).toMatchObject({ line: "ready 2" });
@@ -73,14 +73,14 @@ describe("waiting for a line", () => {
     });
   });
 
-  test("that was the last word before the end wins over the end", async () => {
+  test("finds a line that is printed right before the end", async () => {
     const shell = await manager().createShell({ command: "echo last", workingDir: tmpdir() });
     expect(await shell.waitFor({ pattern: /last/ }, 10_000)).toMatchObject({ kind: "matched" });
   });
 });
 
 describe("a line that does not come", () => {
-  test("throws when the time is over, and ends nothing", async () => {
+  test("throws at the timeout, and does not end the shell", async () => {
     const { shell } = await gated("echo one; sleep 300");
     await expect(shell.waitFor({ pattern: /two/ }, 30)).rejects.toMatchObject({
       code: "timed_out",
@@ -92,13 +92,13 @@ describe("a line that does not come", () => {
     await shell.kill({ graceMs: 0 });
   });
 
-  test("throws when the shell ends first, with how it ended", async () => {
+  test("throws when the shell ends first, and reports the outcome", async () => {
     const { shell, open } = await gated(`${GATE}; exit 3`);
     const waiting = shell.waitFor({ pattern: /never/ }, 10_000);
     open();
     await expect(waiting).rejects.toMatchObject({
       code: "exit_nonzero",
-      message: `${shell.id} exited with code 3 before the line came.`,
+      message: `${shell.id} exited with code 3 before a line matched.`,
     });
   });
 });

@@ -20,7 +20,7 @@ test("every check refreshes all shells whose shim is gone", async () => {
       list.add(copy);
     }
     process.kill(shimPid, "SIGKILL");
-    // Its keeper takes note of its death.
+    // Wait until the keeper has reaped the shim.
     await eventually(() => expect(existsSync(`/proc/${shimPid}`)).toBe(false));
     vi.advanceTimersByTime(LIVENESS_CHECK_MS);
     expect(refreshed.size).toBe(count);
@@ -30,13 +30,13 @@ test("every check refreshes all shells whose shim is gone", async () => {
   }
 });
 
-test("of many living shells each check refreshes some, in turn", async () => {
+test("each check refreshes some of many live shells, in turn", async () => {
   const one = await manager().createShell({ command: "sleep 300", workingDir: "/" });
   const count = LIVENESS_READS_COUNT * 2 + 3;
-  const looks = new Map<number, number>();
+  const refreshes = new Map<number, number>();
   const shells = Array.from({ length: count }, (_, index) => {
     const shell: ShellProcess = Object.create(one, {
-      refresh: { value: () => looks.set(index, (looks.get(index) ?? 0) + 1) },
+      refresh: { value: () => refreshes.set(index, (refreshes.get(index) ?? 0) + 1) },
     });
     return shell;
   });
@@ -46,11 +46,11 @@ test("of many living shells each check refreshes some, in turn", async () => {
     for (const shell of shells) list.add(shell);
     for (let round = 1; round <= 3; round++) {
       vi.advanceTimersByTime(LIVENESS_CHECK_MS);
-      expect(looks.size).toBe(Math.min(round * LIVENESS_READS_COUNT, count));
+      expect(refreshes.size).toBe(Math.min(round * LIVENESS_READS_COUNT, count));
     }
-    expect([...looks.values()]).toEqual(shells.map(() => 1));
+    expect([...refreshes.values()]).toEqual(shells.map(() => 1));
     vi.advanceTimersByTime(LIVENESS_CHECK_MS);
-    expect(looks.get(0)).toBe(2);
+    expect(refreshes.get(0)).toBe(2);
     for (const shell of shells) list.delete(shell);
     expect(list.list()).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);

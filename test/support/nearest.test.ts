@@ -9,10 +9,10 @@ test.each([
   ["dialekt", "dialect"],
   ["polcy", "policy"],
   ["policyfile", "policyFile"],
-])("%s is %s", (word, meant) => {
+])("%s is corrected to %s", (word, meant) => {
   expect(nearest(word, NAMES)).toBe(meant);
 });
 
-test.each(["x", "timeout", ""])('"%s" is none of them', (word) => {
+test.each(["x", "timeout", ""])('"%s" is not similar to any name', (word) => {
   expect(nearest(word, NAMES)).toBeUndefined();
 });

@@ -26,19 +26,19 @@ test.each([
   ["a real replacement character", Buffer.from("/\ufffd")],
   ["a replacement character beside a stray byte", Buffer.from([0xef, 0xbf, 0xbd, 0xff])],
   ["half a character", Buffer.from([0x2f, 0xe2, 0x82])],
-  ["a character too long", Buffer.from([0xc0, 0xaf, 0xf8, 0x88, 0x80, 0x80])],
+  ["overlong encodings", Buffer.from([0xc0, 0xaf, 0xf8, 0x88, 0x80, 0x80])],
   ["surrogates as UTF-8", Buffer.from([0xed, 0xb3, 0xbf, 0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80])],
-  ["a stray byte behind a pair of surrogates", Buffer.from([0xf0, 0x9f, 0x98, 0x80, 0xff])],
-  ["beyond the last character", Buffer.from([0xf4, 0x90, 0x80, 0x80])],
+  ["a stray byte after a pair of surrogates", Buffer.from([0xf0, 0x9f, 0x98, 0x80, 0xff])],
+  ["a code point beyond the last one", Buffer.from([0xf4, 0x90, 0x80, 0x80])],
   ["every byte", EVERY_BYTE],
-])("bytes become text and the same bytes again: %s", (_, bytes) => {
+])("bytes are unchanged after a round trip through text: %s", (_, bytes) => {
   const text = textOfBytes(bytes);
   expect(bytesOfText(text)).toEqual(bytes);
   expect(isPathText(text)).toBe(true);
   expect(bytesOfText(JSON.parse(JSON.stringify(text)))).toEqual(bytes);
 });
 
-test("random bytes become text and the same bytes again", () => {
+test("random bytes are unchanged after a round trip through text", () => {
   let seed = 1;
   const next = () => {
     seed = (seed * 1_103_515_245 + 12_345) % 0x8000_0000;
@@ -56,9 +56,9 @@ test("UTF-8 text stays unchanged, and different names have different texts", () 
   expect(textOfBytes(Buffer.from([0xff]))).not.toBe(textOfBytes(Buffer.from("\ufffd")));
 });
 
-test("lone surrogates that stand for no byte are no path", () => {
+test("text with a lone surrogate that represents no byte is not a path", () => {
   for (const text of ["\ud800", "\udc00", "\udc7f", "\udfff"]) expect(isPathText(`/a${text}`)).toBe(false);
-  // Two stray bytes that would be a character: that has another text.
+  // Two stray bytes that together form a character have another text.
   expect(isPathText("/\udcc3\udca4")).toBe(false);
 });
 

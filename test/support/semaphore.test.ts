@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { KeyedSemaphore, Semaphore } from "../../src/support/semaphore.ts";
 
 const mustNotWait = () => {
-  throw new Error("this one must not wait");
+  throw new Error("this caller must not wait");
 };
 const free = { onWait: mustNotWait };
 
-/** Takes a place that it must wait for. */
+/** Takes a lease that is not free, and waits for it. */
 function wait(semaphore: KeyedSemaphore, key = "s", signal?: AbortSignal) {
   const state = { before: -1, isOver: false, leave: () => {} };
   const taken = semaphore.take(key, { onWait: (before) => (state.before = before), signal }).then((lease) => {
@@ -17,7 +17,7 @@ function wait(semaphore: KeyedSemaphore, key = "s", signal?: AbortSignal) {
 }
 
 describe("a semaphore for each key", () => {
-  test("lets callers in at once up to the limit, then in order, per key", async () => {
+  test("admits callers at once up to the limit, then in order, for each key", async () => {
     const semaphore = new KeyedSemaphore(2);
     const first = await semaphore.take("s", free);
     await semaphore.take("s", free);
@@ -33,7 +33,7 @@ describe("a semaphore for each key", () => {
     expect(fourth.state.isOver).toBe(true);
   });
 
-  test("lets one caller in when a holder leaves more than once", async () => {
+  test("admits one caller if a holder releases its lease more than once", async () => {
     const semaphore = new KeyedSemaphore(1);
     const first = await semaphore.take("s", free);
     const [second, third] = [wait(semaphore), wait(semaphore)];
@@ -72,7 +72,7 @@ describe("a semaphore for each key", () => {
   });
 });
 
-test("a caller can go before all that wait", async () => {
+test("a caller can go before all waiting callers", async () => {
   const semaphore = new Semaphore(1);
   const holder = await semaphore.take();
   const order: string[] = [];

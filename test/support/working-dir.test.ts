@@ -20,7 +20,7 @@ describe("a working directory", () => {
     );
   });
 
-  test("that is a circle of links is refused by name", () => {
+  test("that is a loop of links is refused by name", () => {
     const dir = directory();
     symlinkSync(join(dir, "b"), join(dir, "a"));
     symlinkSync(join(dir, "a"), join(dir, "b"));
@@ -29,7 +29,7 @@ describe("a working directory", () => {
     );
   });
 
-  test("that cannot be entered is refused to all but root", () => {
+  test("that cannot be entered is refused to every user except root", () => {
     const dir = directory();
     chmodSync(dir, 0o600);
     const check = () => checkWorkingDir(dir, undefined);
@@ -50,7 +50,7 @@ describe("allowed roots", () => {
     return (name: string) => join(dir, name);
   }
 
-  test("let in themselves, what lies below, and links that lead there", () => {
+  test("allow themselves, directories below them, and links to these directories", () => {
     const at = tree();
     for (const name of ["work", "work/deep", "work/", "work/deep/../deep", "in"]) {
       expect(() => checkWorkingDir(at(name), [at("work")])).not.toThrow();
@@ -60,7 +60,7 @@ describe("allowed roots", () => {
     expect(() => checkWorkingDir(at("work2"), [at("work"), at("work2")])).not.toThrow();
   });
 
-  test("keep out neighbours, parents, and links that lead out", () => {
+  test("refuse siblings, parents, and links to directories outside", () => {
     const at = tree();
     for (const name of ["work2", ".", "secret", "work/out", "work/../secret"]) {
       expect(() => checkWorkingDir(at(name), [at("work")])).toThrow(
@@ -69,7 +69,7 @@ describe("allowed roots", () => {
     }
   });
 
-  test("that do not exist, or are none, allow no access", () => {
+  test("allow no access if they do not exist or the list is empty", () => {
     const at = tree();
     expect(() => checkWorkingDir(at("work"), [at("missing")])).toThrow("is outside the allowed directories");
     expect(() => checkWorkingDir(at("work"), [])).toThrow("is outside the allowed directories");

@@ -1,4 +1,4 @@
-// Whether a thread waits for input, read while the thread runs and sleeps in turn.
+// Checks whether a thread waits for input while the thread alternately runs and sleeps.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,7 +6,7 @@ import { readsTerminal } from "../../src/terminal/blocked-thread.ts";
 
 const READS = 30_000;
 
-test("a program that wakes up again and again is never reported as one that may wait for input", async () => {
+test("a program that repeatedly wakes up is never reported as waiting for input", async () => {
   const program = "setInterval(() => {}, 1); console.log('up')";
   const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));

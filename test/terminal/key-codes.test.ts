@@ -1,11 +1,11 @@
-// The bytes of keys and text.
+// The bytes that a terminal gets for keys and text.
 import { expect, test } from "vitest";
 import { encodeKey, encodeTyped, KEY_NAMES } from "../../src/terminal/key-codes.ts";
 import { QueryFilter } from "../../src/terminal/query-filter.ts";
 
 const PLAIN = { applicationCursor: false, bracketedPaste: false };
 
-test("every key of the contract has a code of its own, except those that are the same byte in every terminal", () => {
+test("every key of the contract has a unique code, except keys that send the same byte in every terminal", () => {
   const codes = KEY_NAMES.map((key) => encodeKey(key, PLAIN));
   expect(KEY_NAMES).toHaveLength(25 + 52);
   expect(codes.every((code) => code !== "")).toBe(true);
@@ -21,7 +21,7 @@ test.each([
   ["Alt-X", "\x1bX"],
   ["Up", "\x1b[A"],
   ["F5", "\x1b[15~"],
-])("%s", (key, code) => {
+])("the key %s has its code", (key, code) => {
   expect(encodeKey(key, PLAIN)).toBe(code);
 });
 
@@ -40,16 +40,16 @@ test.each([
   expect(() => encodeKey(key, PLAIN)).toThrow(hint === "" ? "Unknown key" : `Did you mean ${hint}?`);
 });
 
-test("a newline is Enter, and several lines are marked as pasted if the program wants to know", () => {
+test("a newline is Enter, and several lines are marked as pasted if the program enabled bracketed paste", () => {
   const paste = { ...PLAIN, bracketedPaste: true };
   expect(encodeTyped("a\r\nb\n", PLAIN)).toBe("a\rb\r");
   expect(encodeTyped("a\nb\n", paste)).toBe("\x1b[200~a\rb\x1b[201~\r");
   expect(encodeTyped("one line\n", paste)).toBe("one line\r");
-  // Text that would end the mark by itself is typed without one.
+  // Text that contains the end mark of a paste is sent without marks.
   expect(encodeTyped("a\n\x1b[201~rm\n", paste)).toBe("a\r\x1b[201~rm\r");
 });
 
-test("an attached terminal gets no queries, clipboard or window operations, in whatever pieces they come", () => {
+test("an attached terminal gets no queries, clipboard or window operations, wherever the bytes are split", () => {
   const queries = [
     "\x1b[6n",
     "\x1b[c",

@@ -10,7 +10,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools: make } = useTools();
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 
-/** Parts of sequences: whole ones, cut ones, 8-bit ones, strings without an end, and bytes that are no UTF-8. */
+/** Parts of sequences: whole ones, cut ones, 8-bit ones, unterminated strings, and bytes that are not UTF-8. */
 const PARTS: readonly Buffer[] = [
   ...[
     "\x1b[31m",
@@ -79,7 +79,7 @@ function payload(seed: number): Buffer {
 const LONG_LINE = Buffer.concat([Buffer.alloc(1024 * 1024, "x"), Buffer.from("\x1b[31m\x9b31m")]);
 const INPUTS = [LONG_LINE, ...Array.from({ length: isLong ? 200 : 6 }, (_, seed) => payload(seed + 1))];
 
-test("the output of a terminal is plain wherever a model reads it", async () => {
+test("a model reads only plain text from the output of a terminal", async () => {
   const tools = make(TERMINALS);
   for (const [index, bytes] of INPUTS.entries()) {
     const file = join(tools.dir, "bytes");

@@ -1,4 +1,4 @@
-// Real programs that ask, driven to their end through the tools, and what they wait for on the way.
+// Interactive programs, controlled through the tools until they exit. nacre reports what each one waits for.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ function needs(program: string): string | undefined {
   return found ? undefined : `${program} is not installed`;
 }
 
-test("npm init", async () => {
+test("npm init takes answers until it exits", async () => {
   const tools = make(TERMINALS);
   const npm = await drive(tools, "npm init --no-update-notifier");
   expect(await npm.look()).toMatchObject({ waiting: "key", text: expect.stringContaining("package name:") });
@@ -29,7 +29,7 @@ test("npm init", async () => {
   expect(JSON.parse(readFileSync(join(tools.dir, "package.json"), "utf8"))).toMatchObject({ name: "driven" });
 });
 
-test("git add -p", async () => {
+test("git add -p stages one hunk", async () => {
   const tools = make(TERMINALS);
   const lines = Array.from({ length: 30 }, (_, index) => `${index}`);
   git(tools.dir, "init", "-q");
@@ -49,7 +49,7 @@ test("git add -p", async () => {
   expect(git(tools.dir, "diff", "--cached")).not.toContain("+last");
 });
 
-test("git rebase -i with vim", async ({ skip }) => {
+test("git rebase -i takes a plan from vim", async ({ skip }) => {
   const missing = needs("vim");
   skip(missing !== undefined, missing);
   const tools = make(TERMINALS);
@@ -72,7 +72,7 @@ test("git rebase -i with vim", async ({ skip }) => {
   expect(git(tools.dir, "log", "--format=%s").trim()).toBe("c\na");
 });
 
-test("ssh with an unknown host key, then a password", async ({ skip }) => {
+test("ssh asks about an unknown host key, then for a password", async ({ skip }) => {
   const missing = ["ssh", "sshd", "bwrap"].map(needs).find((why) => why !== undefined);
   skip(missing !== undefined, missing);
   const tools = make({ ...TERMINALS, policy: "off" });
@@ -95,7 +95,7 @@ test("ssh with an unknown host key, then a password", async ({ skip }) => {
   expect(readFileSync(join(tools.dir, "known"), "utf8")).toContain("host.example");
 });
 
-test("the REPLs of Python and Node", async ({ skip }) => {
+test("the REPLs of Python and Node evaluate lines", async ({ skip }) => {
   const tools = make(TERMINALS);
   const node = await drive(tools, "NODE_REPL_HISTORY= node");
   expect((await node.look()).waiting).toBe("key");
@@ -111,7 +111,7 @@ test("the REPLs of Python and Node", async ({ skip }) => {
   expect(await python.shell.wait(20_000)).toBe(0);
 });
 
-test("less", async () => {
+test("less scrolls and searches", async () => {
   const tools = make(TERMINALS);
   const less = await drive(tools, "seq 500 | less");
   expect(await less.look()).toMatchObject({ waiting: "key", text: expect.stringMatching(/^1\n2\n/) });
@@ -121,7 +121,7 @@ test("less", async () => {
   expect(await less.shell.wait(20_000)).toBe(0);
 });
 
-test("top, and it sees a new size", async ({ skip }) => {
+test("top redraws itself in a new size", async ({ skip }) => {
   const missing = needs("top");
   skip(missing !== undefined, missing);
   const top = await drive(make(TERMINALS), "XDG_CONFIG_HOME=$PWD top -d 60");
@@ -130,14 +130,14 @@ test("top, and it sees a new size", async ({ skip }) => {
     text: expect.stringMatching(/^top - [\s\S]*PID/),
   });
   await top.shell.resize({ rows: 12, cols: 60 });
-  // A key makes it draw again.
+  // A key makes top redraw the screen.
   expect((await top.type("k")).split("\n").length).toBeLessThanOrEqual(12);
   await top.press("Escape");
   await top.press("Ctrl-C");
   await top.shell.wait(20_000);
 });
 
-test("a menu of whiptail", async ({ skip }) => {
+test("a menu of whiptail returns the chosen entry", async ({ skip }) => {
   const missing = needs("whiptail");
   skip(missing !== undefined, missing);
   const menu = await drive(
@@ -151,7 +151,7 @@ test("a menu of whiptail", async ({ skip }) => {
   expect((await menu.look()).text).toBe("b");
 });
 
-test("a program that asks where the cursor is gets one answer, and none from a later look", async () => {
+test("a program that asks for the position of the cursor gets one answer, and reading the screen sends no other", async () => {
   const tools = make(TERMINALS);
   mkdirSync(join(tools.dir, "sub"));
   const asks = `printf 'abc\\033[6n'; IFS= read -rsd R -t 20 answer; printf '%q\\n' "$answer"; read -rst 1 -n 1 more; echo "more:$more"; read -r`;

@@ -13,7 +13,7 @@ const { manager, directory } = useShells();
 const RUNS = isLong ? 100 : 1;
 const AT_ONCE = 4;
 
-/** Each runs long enough for several looks, and prints something that looks like a question. */
+/** Each program runs long enough for several polls, and prints something that looks like a question. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   "a sleep after a prompt": "printf 'up\\nPassword: '; sleep 1000",
   "a server": `node -e 'require("http").createServer().listen(0, () => process.stdout.write("up\\n> "))'`,
@@ -35,7 +35,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 };
 
 test.each(Object.entries(PROGRAMS))(
-  "%s",
+  "%s is not reported as waiting for input",
   async (_name, command) => {
     const dir = directory();
     const shells = manager({ killGraceMs: 50 });
@@ -44,7 +44,7 @@ test.each(Object.entries(PROGRAMS))(
     const run = async () => {
       const shell = await shells.createShell({ command, workingDir: dir, terminal: true });
       await shell.waitFor("up", 60_000);
-      const seen = await looks(shell);
+      const seen = await pollWaiting(shell);
       await shell.kill();
       return seen;
     };
@@ -56,7 +56,7 @@ test.each(Object.entries(PROGRAMS))(
   300_000,
 );
 
-async function looks(shell: ShellProcess): Promise<string[]> {
+async function pollWaiting(shell: ShellProcess): Promise<string[]> {
   const seen: string[] = [];
   for (let count = 0; count < 10; count++) {
     seen.push((await shell.screen()).waiting);
@@ -71,7 +71,7 @@ const isRoot = process.getuid?.() === 0;
 
 const READERS: Readonly<Record<string, readonly [command: string, waiting: string]>> = {
   "a line": ["read -r x", "line"],
-  "a line, for some time": ["read -rt 1000 x", "line"],
+  "a line, with a timeout": ["read -rt 1000 x", "line"],
   cat: ["cat", "line"],
   "a single byte of a line": ["dd bs=1 count=1 status=none", "line"],
   "a choice of select": ["select x in a b; do :; done", "line"],
@@ -95,20 +95,23 @@ const READERS: Readonly<Record<string, readonly [command: string, waiting: strin
   "a prompt of a shell without a line editor": ["sh", "line"],
   "a child of a child": ["bash -c 'bash -c \"read -r x; true\"; true'; true", "line"],
   "a line in a terminal inside the terminal": ["script -qec 'read -r x' /dev/null", "line"],
-  "a key beside a job with its own terminal": [
+  "a key, with a job in another terminal": [
     `set -m; script -qec 'touch up; read -rs x' /dev/null < <(sleep 1000) >/dev/null & until [[ -e up ]]; do :; done; read -rn1 x`,
     "key",
   ],
-  "settings that another process has changed": ["{ sleep 1; stty -echo; } </dev/tty & cat", "secret"],
+  "a line, after another process has turned off the echo": [
+    "{ sleep 1; stty -echo; } </dev/tty & cat",
+    "secret",
+  ],
   "a server that reads keys": [
     `node -e 'require("http").createServer().listen(0); process.stdin.setRawMode(true); process.stdin.resume()'`,
     "key",
   ],
-  "a server that reads lines: it may wait for a connection": [
+  "a server that reads lines, but may wait for a connection": [
     `node -e 'require("http").createServer().listen(0); process.stdin.resume()'`,
     "maybe",
   ],
-  "a spinner that swallows keys: it goes on by itself": [
+  "a spinner that reads keys but continues without them": [
     `node -e 'process.stdin.setRawMode(true); process.stdin.resume(); setInterval(() => {}, 80)'`,
     "maybe",
   ],
@@ -116,18 +119,18 @@ const READERS: Readonly<Record<string, readonly [command: string, waiting: strin
   "a secret of a process that only root may examine": [`stty -echo; ${PROTECTED}`, "secret"],
 };
 
-test.each(Object.entries(READERS))("%s is waited for", async (_name, [command, waiting]) => {
+test.each(Object.entries(READERS))("the wait is reported: %s", async (_name, [command, waiting]) => {
   const shell = await manager({ killGraceMs: 50 }).createShell({
     command,
     workingDir: directory(),
     terminal: true,
   });
   await eventually(async () => expect((await shell.screen()).waiting).toBe(waiting), 20_000);
-  // It stays so. A program that has only begun to start can look like another for a moment.
-  if (waiting !== "maybe") expect(new Set(await looks(shell))).toEqual(new Set([waiting]));
+  // The state must be stable. A program that is still starting can look like another one for a moment.
+  if (waiting !== "maybe") expect(new Set(await pollWaiting(shell))).toEqual(new Set([waiting]));
 });
 
-test("a program that Ctrl-Z has stopped does not wait, its shell does", async () => {
+test("after Ctrl-Z, the shell waits for input, not the stopped program", async () => {
   const shell = await manager({ killGraceMs: 50 }).createShell({
     command: "PS1='$ ' bash --norc --noprofile",
     workingDir: directory(),

@@ -22,7 +22,7 @@ describe("binary output", () => {
     );
   });
 
-  test("of unknown kind is described without one", () => {
+  test("of an unknown kind is described without a kind", () => {
     expect(describeBinary({ sample: noise(500), totalBytes: 500 })).toBe("[binary output: 500 bytes]");
   });
 

@@ -38,7 +38,7 @@ const bytes = fc.oneof(
 const standard = (input: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(input);
 
 describe("decoding", () => {
-  test("gives the text of the Encoding Standard for every division into chunks", () => {
+  test("returns the same text as the Encoding Standard for every division into chunks", () => {
     fc.assert(
       fc.property(bytes, fc.array(fc.nat({ max: 4 }), { minLength: 1 }), (input, sizes) => {
         const decoder = createUtf8Decoder();

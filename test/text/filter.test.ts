@@ -28,7 +28,7 @@ describe("filtering", () => {
     expect(filterLines("a\nab\r\nb\na\r\n", compilePattern("^a$")).text).toBe("a\na\r\n");
   });
 
-  test("an empty line is a line, an empty text has none", () => {
+  test("an empty line is a line, and an empty text has no lines", () => {
     expect(filterLines("\n\n", compilePattern("^$"))).toEqual({ text: "\n\n", kept: 2, skipped: 0 });
     expect(filterLines("", compilePattern(""))).toEqual({ text: "", kept: 0, skipped: 0 });
   });
@@ -61,7 +61,7 @@ describe("filtering", () => {
   });
 });
 
-describe("a pattern that cannot be used", () => {
+describe("an invalid pattern", () => {
   test("is refused, and the message shows the position of the mistake", () => {
     expect(refusal("(unclosed")).toBe(
       "Invalid filter regex: missing closing ): `(unclosed` (at character 1). Patterns use RE2 syntax.",
@@ -117,7 +117,7 @@ describe("hostile patterns match quickly", () => {
     (source) => {
       const pattern = compilePattern(source);
       pattern.matches("warm up");
-      // The fastest of five: what another process takes of the machine is not the pattern's.
+      // Take the fastest of five runs: other processes slow down some of them.
       const times = Array.from({ length: 5 }, () => {
         const started = performance.now();
         expect(pattern.matches(line)).toBe(false);

@@ -30,7 +30,7 @@ describe("an output", () => {
     });
   });
 
-  test("counts in bytes, not characters", () => {
+  test("is measured in bytes, not characters", () => {
     expect(snipText("é".repeat(SNIP_OVER_BYTES / 2)).truncated).toBe(false);
     expect(snipText("é".repeat(SNIP_OVER_BYTES / 2 + 1)).truncated).toBe(true);
   });

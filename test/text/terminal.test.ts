@@ -25,7 +25,7 @@ test("a title sequence without an end removes no output", () => {
   expect(plainText("\x1b]0;oops\nresult 42\n\x9dmore\nend\n")).toBe("0;oops\nresult 42\nmore\nend\n");
 });
 
-test("tabs, newlines, form feeds and all other characters stay", () => {
+test("tabs, newlines, form feeds and all other characters stay unchanged", () => {
   const text = "a\tb\n\n\x0b\x0c é😀\u200d\u00a0\n";
   expect(plainText(text)).toBe(text);
 });

@@ -32,7 +32,7 @@ describe("a text over the limit", () => {
     expect(text.match(/a{100,}/g)?.join("").length).toBe(40_000 - omitted.characters);
   });
 
-  test("one character over the limit is cut, at the limit it is not", () => {
+  test("is cut even if it exceeds the limit by one character, and a text at the limit is not", () => {
     expect(truncateText("a".repeat(30_000))).toEqual({
       text: "a".repeat(30_000),
       truncated: false,
@@ -42,13 +42,13 @@ describe("a text over the limit", () => {
     expect(truncateText("a".repeat(30_001)).truncated).toBe(true);
   });
 
-  test("counts one line in the singular", () => {
+  test("has a notice in the singular for one line", () => {
     expect(truncateText(`${"a".repeat(500)}\n${"b".repeat(500)}`, { limitChars: 400 }).text).toContain(
       " and 1 line left out",
     );
   });
 
-  test("is shorter under a small limit, and absent under a tiny one", () => {
+  test("has a shorter notice under a small limit, and no notice under a tiny one", () => {
     const at = (limitChars: number): string =>
       truncateText("a".repeat(5_000), { limitChars, outputFile: "/spool/out" }).text;
     expect(at(400)).toContain("; the whole output is in /spool/out]");

@@ -17,23 +17,23 @@ test.each([
     "createToolkit has no option dialekt. Did you mean dialect?",
   ],
   [
-    "one that resembles none",
+    "an unknown option without a similar name",
     { workingDir, zzz: 1 },
     /createToolkit has no option zzz. There are: workingDir, /,
   ],
   [
-    "a relative one",
+    "a relative working directory",
     { workingDir: "here" },
     /workingDir must be an absolute path of a directory; it is "here"/,
   ],
-  ["a file", { workingDir: "/etc/passwd" }, /workingDir must be a directory/],
+  ["a file as the working directory", { workingDir: "/etc/passwd" }, /workingDir must be a directory/],
   [
-    "a directory that is missing",
+    "a missing working directory",
     { workingDir: "/nowhere/at/all" },
     'The option workingDir must be a directory that exists; it is "/nowhere/at/all".',
   ],
   [
-    "a wrong word",
+    "an unknown choice",
     { workingDir, policy: "strict" },
     /policy must be one of "off", "trusting", .*it is "strict"/,
   ],
@@ -44,23 +44,27 @@ test.each([
     /maxSessions must be a whole number of at least 1; it is 0/,
   ],
   [
-    "no number",
+    "a value that is not a number",
     { workingDir, capBytes: Number.NaN },
     /capBytes must be a whole number of at least 1; it is NaN/,
   ],
-  ["a list that is none", { workingDir, rules: {} }, /rules must be an array of rules; it is an object/],
+  [
+    "an object instead of a list",
+    { workingDir, rules: {} },
+    /rules must be an array of rules; it is an object/,
+  ],
   [
     "options that contradict each other",
     { workingDir, defaultTimeoutMs: 10, maxTimeoutMs: 5 },
     /defaultTimeoutMs \(10\) is longer than maxTimeoutMs \(5\)/,
   ],
   [
-    "a time that is longer than the longest there is",
+    "a time above the default maximum",
     { workingDir, defaultTimeoutMs: 700_000 },
     /defaultTimeoutMs \(700000\) is longer than maxTimeoutMs \(600000\): raise maxTimeoutMs/,
   ],
   [
-    "a directory that no command may start in",
+    "a working directory outside the allowed directories",
     { workingDir, allowedRoots: ["/usr"] },
     /workingDir \(.+\) is not inside allowedRoots \(\/usr\): .+ Add it to allowedRoots/,
   ],
@@ -80,53 +84,53 @@ test.each([
     /The workspace is \/, so "workspace-write" would protect nothing\. Start in/,
   ],
   [
-    "an unknown part of the environment",
+    "an unknown environment option",
     { workingDir, environment: { inclued: ["A"] } },
     "createToolkit has no option environment.inclued. Did you mean environment.include?",
   ],
   [
-    "a part of the environment of the wrong type",
+    "an environment variable of the wrong type",
     { workingDir, environment: { set: { A: 1 } } },
     "The option environment.set.A must be a string; it is 1.",
   ],
   [
-    "a mode of the environment that is none",
+    "an unknown environment mode",
     { workingDir, environment: { mode: "strict" } },
     /environment\.mode must be one of "safe", "all", "core", "none"; it is "strict"/,
   ],
   [
-    "a list with a stranger",
+    "a list with an element of the wrong type",
     { workingDir, hide: [".env", 3] },
     /hide must be an array of paths; it is \[".env", 3\]/,
   ],
   [
-    "a hook that is none",
+    "a hook that is not a function",
     { workingDir, hooks: [{ before: "x" }] },
     /hooks must be an array of objects with before, after or both/,
   ],
-  ["a rule that cannot be used", { workingDir, rules: [{ id: "x" }] }, /rule/],
+  ["an invalid rule", { workingDir, rules: [{ id: "x" }] }, /rule/],
   [
-    "an audit log that cannot be",
+    "an audit log that cannot be created",
     { workingDir, auditFile: "/proc/none/audit" },
     /The audit log \/proc\/none\/audit/,
   ],
-  ["no object", null, "createToolkit needs an object of options; it got null."],
+  ["null instead of options", null, "createToolkit needs an object of options; it got null."],
 ])("%s is refused before anything starts, with the fix", async (_what, options, words) => {
   await expect(createToolkit(options as unknown as ToolkitOptions)).rejects.toThrow(words);
 });
 
-test("every option of the wrong type is refused with its name and what it must be", async () => {
+test("every option of the wrong type is refused with its name and its valid values", async () => {
   const wrong = [Symbol("x"), null, Number.NaN, -1, 1.5, "", "a\0b", { odd: true }, [null]];
   for (const name of await optionNames()) {
     const refusals = await Promise.all(wrong.map((value) => refusalOf({ workingDir, [name]: value })));
-    // None of these is good for any option, but for an object where one is wanted.
+    // Each of these values is invalid for every option.
     expect([name, refusals.filter((words) => words === undefined)]).toEqual([name, []]);
     for (const words of refusals) expect(words).toContain(name);
     expect(refusals[0]).toMatch(new RegExp(`^The option ${name} must be .+; it is Symbol\\(x\\)\\.$`));
   }
 });
 
-/** As the error about an unknown one lists them. */
+/** Returns the option names that the error about an unknown option lists. */
 async function optionNames(): Promise<string[]> {
   const [, list = ""] = /There are: (.+)\.$/.exec((await refusalOf({ workingDir, zzz: 1 })) ?? "") ?? [];
   const names = list.split(", ");
@@ -145,7 +149,7 @@ async function refusalOf(options: unknown): Promise<string | undefined> {
   }
 }
 
-test("an option that is undefined counts as left out", async () => {
+test("an option that is undefined counts as omitted", async () => {
   const kit = await createToolkit({ workingDir, stateRoot, policy: undefined } as unknown as ToolkitOptions);
   await kit.dispose();
 });

@@ -1,4 +1,4 @@
-// The options of every public method are checked, in JavaScript too: unknown names get the nearest one.
+// The options of every public method are checked at run time. The error about an unknown name suggests the nearest name.
 import { expect, test } from "vitest";
 import { NacreError, ShellManager } from "../../src/index.ts";
 import { useToolkit } from "../fixtures/toolkit.ts";
@@ -122,7 +122,7 @@ test.each(MISTAKES)("%s", async (words, _method, make) => {
   expect((error as NacreError).message).toContain(words);
 });
 
-test("a call returns the mistake as a result, and so does an unknown tool or parameter", async () => {
+test("kit.call returns the error about an option, a tool or a parameter as a result", async () => {
   const options = { timeout: 5 } as never;
   expect(await kit().call("Bash", { command: "ls" }, options)).toMatchObject({
     success: false,

@@ -33,7 +33,7 @@ test("a foreground call emits events from the call to its result", async () => {
   ]);
 });
 
-test("a background shell emits its id, and a kill its result", async () => {
+test("a background shell emits its id, and a kill emits its result", async () => {
   const { metadata } = await kit().call("Bash", { command: "sleep 300", run_in_background: true });
   const id = metadata.bash_id ?? "";
   expect(seen).toContainEqual(expect.objectContaining({ type: "start", id, command: "sleep 300" }));
@@ -61,9 +61,9 @@ test("a session that a program uses directly emits events as well", async () => 
   expect(seen[1]).toMatchObject({ session: "by-hand", command: "echo hi" });
 });
 
-test("a removed listener gets no event, and a listener that throws breaks nothing", async () => {
-  const heard: string[] = [];
-  const stop = kit().on("call", ({ tool }) => heard.push(tool));
+test("a removed listener gets no event, and a listener that throws does not break the call", async () => {
+  const tools: string[] = [];
+  const stop = kit().on("call", ({ tool }) => tools.push(tool));
   const broken = kit().on("call", () => {
     throw new Error("a mistake of the host");
   });
@@ -73,10 +73,10 @@ test("a removed listener gets no event, and a listener that throws breaks nothin
   broken();
   stop();
   await kit().call("Bash", { command: "true" });
-  expect(heard).toEqual(["Bash"]);
+  expect(tools).toEqual(["Bash"]);
 });
 
-test("the audit log holds every event and verifies", async () => {
+test("the audit log contains every event and is valid", async () => {
   await kit().call("Bash", { command: "echo for the record" });
   const records = readFileSync(auditFile, "utf8").trimEnd().split("\n");
   expect(records.at(-1)).toContain('"type":"result"');

@@ -1,4 +1,4 @@
-// Mistakes in calls of the library: each error says what is wrong with which value, and what to write instead.
+// Mistakes in calls of the library: each error names the value at fault, the problem and the remedy.
 import { describe, expect, test, vi } from "vitest";
 import { createToolkit, NacreError } from "../../src/index.ts";
 import { useToolkit } from "../fixtures/toolkit.ts";
@@ -32,7 +32,7 @@ describe("a command that is not a string", () => {
         .session("s")
         .start(command as string),
   };
-  test.each(Object.entries(calls))("%s names what it got", async (_, call) => {
+  test.each(Object.entries(calls))("%s names the value that it got", async (_, call) => {
     expect(await errorOf(() => call())).toMatchObject({
       code: "invalid_input",
       message: "The command must be a string; it is undefined.",
@@ -89,7 +89,7 @@ test("an error in JSON has its message and its data", async () => {
   expect(JSON.stringify(plain)).toBe('{"name":"NacreError","code":"internal","message":"It broke."}');
 });
 
-test("a syntax error says what bash says", async () => {
+test("a syntax error contains bash's message", async () => {
   const error = await errorOf(() => kit().run("echo 'a"));
   expect(error).toMatchObject({ code: "exit_nonzero" });
   expect(error.message).toMatch(
@@ -98,7 +98,7 @@ test("a syntax error says what bash says", async () => {
   expect(error.message).not.toMatch(/\n$/);
 });
 
-test("kit.sh as a function names kit.run", async () => {
+test("the error about kit.sh called as a function names kit.run", async () => {
   const error = await errorOf(() => loose().sh("ls"));
   expect(error).toMatchObject({
     code: "invalid_input",
@@ -106,7 +106,7 @@ test("kit.sh as a function names kit.run", async () => {
   });
 });
 
-describe("an answer of approve that is neither yes nor no", () => {
+describe("the return value of approve", () => {
   test.each([
     [undefined, "undefined"],
     ["yes", 'the string "yes"'],
@@ -121,7 +121,7 @@ describe("an answer of approve that is neither yes nor no", () => {
     expect(error.message).not.toContain("A person refused");
   });
 
-  test("false and { allow: false } are refusals of a person", async () => {
+  test("false or { allow: false } is a refusal by a person", async () => {
     for (const answer of [false, { allow: false }]) {
       const error = await errorOf(() =>
         kit()
@@ -133,23 +133,26 @@ describe("an answer of approve that is neither yes nor no", () => {
   });
 });
 
-describe("an abort before the command starts", () => {
+describe("an abort", () => {
   const runs: Record<string, (signal: AbortSignal) => unknown> = {
     "kit.run": (signal) => kit().run("ls", { signal }),
     "kit.run in a session": (signal) => kit().run("ls", { signal, session: "s" }),
     "session.run": (signal) => kit().session("s").run("ls", { signal }),
     "session.start": (signal) => kit().session("s").start("ls", { signal }),
   };
-  test.each(Object.entries(runs))("%s throws aborted with the reason as its cause", async (_, run) => {
-    const error = await errorOf(() => run(AbortSignal.abort("because")));
-    expect(error).toMatchObject({ code: "aborted", cause: "because" });
-    expect(await errorOf(() => run(AbortSignal.abort()))).toMatchObject({
-      code: "aborted",
-      cause: { name: "AbortError" },
-    });
-  });
+  test.each(Object.entries(runs))(
+    "before the start makes %s throw aborted with the reason as its cause",
+    async (_, run) => {
+      const error = await errorOf(() => run(AbortSignal.abort("because")));
+      expect(error).toMatchObject({ code: "aborted", cause: "because" });
+      expect(await errorOf(() => run(AbortSignal.abort()))).toMatchObject({
+        code: "aborted",
+        cause: { name: "AbortError" },
+      });
+    },
+  );
 
-  test("a result says whether it was aborted", async () => {
+  test("during the run is reported in the result", async () => {
     const stop = new AbortController();
     const onOutput = () => stop.abort();
     const result = await kit().run("echo up; sleep 60", { signal: stop.signal, onOutput });
@@ -159,7 +162,7 @@ describe("an abort before the command starts", () => {
 });
 
 describe("a wrong option", () => {
-  test("is explained by the name of the same thing here", async () => {
+  test("is refused with the name of the corresponding option", async () => {
     expect((await errorOf(() => createToolkit({ cwd: "/tmp" } as object))).message).toBe(
       "createToolkit has no option cwd. Did you mean workingDir?",
     );
@@ -171,19 +174,19 @@ describe("a wrong option", () => {
     );
   });
 
-  test("names the variable whose value is no string", async () => {
+  test("in env is refused with the name of the variable whose value is not a string", async () => {
     expect((await errorOf(() => loose().run("ls", { env: { B: "b", A: undefined } }))).message).toBe(
       "The option env.A must be a string; it is undefined.",
     );
   });
 });
 
-test("KillShell with bash_id names shell_id", async () => {
+test("the error about bash_id for KillShell suggests shell_id", async () => {
   const result = await kit().call("KillShell", { bash_id: "x" } as never);
   expect(result.error).toContain("Did you mean shell_id?");
 });
 
-test("a failed command that names a dropped variable says so", async () => {
+test("a failed command that names a dropped variable gets a note about that variable", async () => {
   const command = "false $NACRE_TEST_API_KEY";
   const note = expect.stringMatching(/^Not passed on .*: NACRE_TEST_API_KEY$/);
   expect((await kit().run(command)).notes).toEqual([note]);

@@ -1,4 +1,4 @@
-// The built library inside another realm, as a test runner such as Jest loads it; and beside a second copy of itself.
+// The built library inside another realm, as a test runner such as Jest loads it, and together with a second copy.
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,12 +12,12 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 interface Run {
   readonly code: number | null;
-  readonly said: unknown;
+  readonly printed: unknown;
   readonly stderr: string;
 }
 
-/** Runs the script inside; what it hands to `say` comes back. */
-async function inside(
+/** Runs the script in a separate Node process. Returns the JSON value that the script prints. */
+async function runScript(
   script: string,
   { args = [] as readonly string[], dir = directory() } = {},
 ): Promise<Run> {
@@ -27,36 +27,36 @@ async function inside(
     timeout: 25_000,
   });
   child.stdin.end(script);
-  const [said, stderr, code] = await Promise.all([
+  const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     new Promise<number | null>((resolve) => child.once("close", resolve)),
   ]);
-  return { code, said: said === "" ? undefined : JSON.parse(said), stderr };
+  return { code, printed: stdout === "" ? undefined : JSON.parse(stdout), stderr };
 }
 
 const REALM = [join(root, "test/fixtures/bin/other-realm.mjs"), join(root, "dist/index.js")];
 const inRealm = (body: string) =>
-  inside(
+  runScript(
     `import { createToolkit, NacreError, ShellManager, BaseTool, ToolResult } from "nacre";
-     const say = (value) => outside.console.log(JSON.stringify(value));
+     const print = (value) => outside.console.log(JSON.stringify(value));
      const workingDir = process.cwd();
      ${body}`,
     { args: REALM },
   );
-const fine = (said: unknown) => ({ code: 0, said, stderr: "" });
+const success = (printed: unknown) => ({ code: 0, printed, stderr: "" });
 
-test("the realm of these tests has its own errors, promises and expressions", async () => {
+test("the realm of these tests has its own errors, promises and regular expressions", async () => {
   const body = `
     const { statSync } = await import("node:fs");
     let thrown;
     try { statSync("/nowhere"); } catch (error) { thrown = error; }
-    say([thrown instanceof Error, thrown instanceof outside.Error, /x/ instanceof outside.RegExp,
+    print([thrown instanceof Error, thrown instanceof outside.Error, /x/ instanceof outside.RegExp,
       Promise.resolve() instanceof outside.Promise]);`;
-  expect(await inRealm(body)).toEqual(fine([false, true, false, false]));
+  expect(await inRealm(body)).toEqual(success([false, true, false, false]));
 });
 
-test("a toolkit in another realm starts, runs commands, judges them and ends", async () => {
+test("a toolkit in another realm starts, judges and runs commands, and can be disposed", async () => {
   const body = `
     const kit = await createToolkit({ workingDir });
     const ran = await kit.call("Bash", { command: "echo hi; exit 3" });
@@ -67,10 +67,10 @@ test("a toolkit in another realm starts, runs commands, judges them and ends", a
     const killed = await kit.call("KillShell", { shell_id: bash_id });
     const kept = await kit.session("s").run("cd / && export A=1");
     const state = await kit.session("s").run('echo "$PWD $A"');
-    say([ran.output, ran.metadata.exit_code, denied.code, read.output, killed.metadata.survivors, state.stdout]);
+    print([ran.output, ran.metadata.exit_code, denied.code, read.output, killed.metadata.survivors, state.stdout]);
     await kit.dispose();`;
   expect(await inRealm(body)).toEqual(
-    fine(["hi\n", 3, "policy_denied", expect.stringContaining("up"), [], "/ 1\n"]),
+    success(["hi\n", 3, "policy_denied", expect.stringContaining("up"), [], "/ 1\n"]),
   );
 });
 
@@ -79,14 +79,14 @@ test("system errors are recognized in another realm", async () => {
     const kit = await createToolkit({ workingDir });
     const failure = async (work) => { try { await work(); } catch (error) { return [error instanceof NacreError, error.code, error.message]; } };
     const create = (options) => failure(() => kit.manager.createShell({ command: "true", ...options }));
-    say([
+    print([
       await create({ workingDir: "/nowhere" }),
       await create({ workingDir: "/etc/passwd" }),
       await failure(() => createToolkit({ workingDir, shellPath: "/nowhere/bash" })),
     ]);
     await kit.dispose();`;
   expect(await inRealm(body)).toEqual(
-    fine([
+    success([
       [true, "spawn_failed", "Working directory does not exist: /nowhere"],
       [true, "spawn_failed", "Working directory is not a directory: /etc/passwd"],
       [true, "spawn_failed", "The shell /nowhere/bash cannot be used: it does not exist."],
@@ -100,13 +100,13 @@ test("a wait accepts a regular expression of either realm", async () => {
     const server = await kit.session("s").start("echo listening on 8080; sleep 300");
     const ours = await server.waitFor({ pattern: /listening on \\d+/, timeoutMs: 10000 });
     const theirs = await server.waitFor({ pattern: new outside.RegExp("on 80+"), timeoutMs: 10000 });
-    say([ours.line ?? ours, theirs.line ?? theirs]);
+    print([ours.line ?? ours, theirs.line ?? theirs]);
     await kit.dispose();`;
-  const { code, said } = await inRealm(body);
-  expect([code, said]).toEqual([0, ["listening on 8080", "listening on 8080"]]);
+  const { code, printed } = await inRealm(body);
+  expect([code, printed]).toEqual([0, ["listening on 8080", "listening on 8080"]]);
 });
 
-test("a signal that is not Node's own, and knows nothing but its listeners, ends a call", async () => {
+test("a minimal abort signal that is not Node's own ends a call", async () => {
   const body = `
     class OtherSignal { aborted = false; #listeners = new Set();
       addEventListener(_type, listener) { this.#listeners.add(listener); }
@@ -122,10 +122,10 @@ test("a signal that is not Node's own, and knows nothing but its listeners, ends
     const modes = await createToolkit({ workingDir, dialect: "modes" });
     const neverEither = await modes.call("bash", { command: "echo > ran" }, { signal: before });
     const { existsSync } = await import("node:fs");
-    say([(await long).code, never.code, neverEither.code, existsSync("ran")]);
+    print([(await long).code, never.code, neverEither.code, existsSync("ran")]);
     await kit.dispose();
     await modes.dispose();`;
-  expect(await inRealm(body)).toEqual(fine(["aborted", "aborted", "aborted", false]));
+  expect(await inRealm(body)).toEqual(success(["aborted", "aborted", "aborted", false]));
 });
 
 test("the executor waits for the promise of a hook of another realm, and its rejection becomes a note", async () => {
@@ -133,12 +133,12 @@ test("the executor waits for the promise of a hook of another realm, and its rej
     const hooks = [{ before: () => outside.Promise.reject(new outside.TypeError("no entry")) }];
     const kit = await createToolkit({ workingDir, hooks });
     const { output, notes } = await kit.call("Bash", { command: "echo hi" });
-    say([output, notes]);
+    print([output, notes]);
     await kit.dispose();`;
-  expect(await inRealm(body)).toEqual(fine(["hi\n", ["A hook before the call failed: no entry"]]));
+  expect(await inRealm(body)).toEqual(success(["hi\n", ["A hook before the call failed: no entry"]]));
 });
 
-test("errors and results of a second copy of the package are known for what they are", async () => {
+test("errors and results of a second copy of the package are recognized", async () => {
   const dir = realpathSync(directory());
   const copy = join(dir, "node_modules/nacre");
   mkdirSync(copy, { recursive: true });
@@ -166,7 +166,7 @@ test("errors and results of a second copy of the package are known for what they
       error instanceof first.NacreError, error instanceof Special, new Special("internal", "y") instanceof second.NacreError,
       new Error("z") instanceof first.NacreError, greeted instanceof first.ToolResult]));
     await kit.dispose();`;
-  const { code, said, stderr } = await inside(script, { args: ["--input-type=module"], dir });
+  const { code, printed, stderr } = await runScript(script, { args: ["--input-type=module"], dir });
   expect([code, stderr]).toEqual([0, ""]);
-  expect(said).toEqual(["hello you", null, "limit_reached", false, true, false, true, false, true]);
+  expect(printed).toEqual(["hello you", null, "limit_reached", false, true, false, true, false, true]);
 });

@@ -1,4 +1,4 @@
-// What JSON.stringify and util.inspect print of nacre's objects: a host logs them, so they must hold no secret.
+// A host may log nacre's objects. So JSON.stringify and util.inspect must not print secrets of them.
 import { inspect } from "node:util";
 import { expect, test, vi } from "vitest";
 import { useToolkit } from "../fixtures/toolkit.ts";
@@ -7,7 +7,7 @@ vi.stubEnv("NACRE_TEST_API_KEY", "dropped-value-4711");
 vi.stubEnv("NACRE_TEST_PLAIN", "inherited-value-4711");
 const kit = useToolkit({ environment: { set: { GIVEN: "given-value-4711" } } });
 
-test("no object of a toolkit prints the value of a variable, and the environment prints no dropped one", async () => {
+test("no object of a toolkit prints the value of a variable, and the environment prints no dropped value", async () => {
   const { manager, registry, executor, shells } = kit();
   const session = kit().session("s");
   await session.run("true", { env: { MORE: "more-value-4711" } });

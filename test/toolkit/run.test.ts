@@ -1,4 +1,4 @@
-// kit.run, kit.sh and the runs of a session: for programs that run commands themselves.
+// kit.run, kit.sh and session.run: the API for programs that run commands directly.
 import { randomUUID } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ async function errorOf(run: PromiseLike<unknown>): Promise<NacreError> {
 }
 
 describe("kit.run", () => {
-  test("Infinity is no timeout, also in a session", async () => {
+  test("runs without a timeout if timeoutMs is Infinity, even in a session", async () => {
     const options = { timeoutMs: Number.POSITIVE_INFINITY };
     expect((await kit().run("echo alone", options)).stdout).toBe("alone\n");
     expect((await kit().run("echo inside", { ...options, session: "s" })).stdout).toBe("inside\n");
@@ -30,7 +30,7 @@ describe("kit.run", () => {
     expect(await shell.wait(20_000)).toBe(0);
   });
 
-  test("resolves to the whole result, however the command ended", async () => {
+  test("resolves to the complete result, even if the command failed or timed out", async () => {
     expect(await kit().run("echo out; echo err >&2")).toMatchObject({
       ok: true,
       exitCode: 0,
@@ -65,16 +65,16 @@ describe("kit.run", () => {
   });
 
   test.each([
-    ["a bash of its own", {}],
+    ["a separate bash", {}],
     ["a session", { session: "live" }],
   ])("streams the output of %s while the command runs", async (_, options) => {
-    const heard: string[] = [];
-    // The order of lines from two streams is not defined, so the second waits until the first was heard.
+    const received: string[] = [];
+    // The order of lines from two streams is not defined. So the second line waits until the first was received.
     const go = join(tmpdir(), `nacre-test-${randomUUID()}`);
     onTestFinished(() => rmSync(go, { force: true }));
     const command = `echo one; until [ -e ${go} ]; do sleep 0.02; done; echo two >&2`;
     const onOutput = ({ stream, text }: { readonly stream: string; readonly text: string }) => {
-      heard.push(stream + text);
+      received.push(stream + text);
       writeFileSync(go, "");
     };
     const run = kit().run(command, { ...options, onOutput });
@@ -82,15 +82,15 @@ describe("kit.run", () => {
     for await (const { stream, text } of run) read.push(stream + text);
     expect(read.join("")).toBe("stdoutone\nstderrtwo\n");
     expect((await run).ok).toBe(true);
-    expect(heard).toEqual(read);
-    // A late reader gets all of it, and nothing of the commands after it.
+    expect(received).toEqual(read);
+    // A late reader gets the entire output of this run, but not the output of later commands.
     await kit().run("echo three", options);
     const late: string[] = [];
     for await (const { text } of run) late.push(text);
     expect(late.join("")).toBe("one\ntwo\n");
   });
 
-  test("gives the first output before the command ends", async () => {
+  test("delivers the first output before the command ends", async () => {
     const first = deferred();
     const stop = new AbortController();
     const onOutput = () => first.resolve();
@@ -100,7 +100,7 @@ describe("kit.run", () => {
     expect(await run).toMatchObject({ ok: false, outcome: { kind: "aborted" }, stdout: "ready\n" });
   });
 
-  test("continues if the listener throws, and notes it", async () => {
+  test("continues if the listener throws, and adds a note", async () => {
     const onOutput = () => {
       throw new Error("full");
     };
@@ -111,7 +111,7 @@ describe("kit.run", () => {
     });
   });
 
-  test("throws a refusal as data, also while iterating", async () => {
+  test("throws a refusal as an error with data, even while iterating", async () => {
     const refusal = {
       code: "policy_denied",
       rule: "delete-root",
@@ -131,7 +131,7 @@ describe("kit.run", () => {
     });
   });
 
-  test("a result and its shell can be printed, copied and sent", async () => {
+  test("returns a result that can be cloned and converted to JSON, including its shell", async () => {
     const result = await kit().run("echo hi");
     expect(structuredClone(result)).toEqual(result);
     const session = kit().session("json");
@@ -144,7 +144,7 @@ describe("kit.run", () => {
   });
 });
 
-test("a person sees what the command would do, and may give a reason for a no", async () => {
+test("a person sees the effects of a command, and can give a reason for a refusal", async () => {
   const requests: ApprovalRequest[] = [];
   const approve = (request: ApprovalRequest) => {
     requests.push(request);
@@ -169,7 +169,7 @@ test("a person sees what the command would do, and may give a reason for a no", 
 describe("kit.sh", () => {
   const odd = 'it\'s; $(echo no) `no` "x" *';
 
-  test("quotes its values", async () => {
+  test("quotes interpolated values", async () => {
     expect((await kit().sh`printf '%s|' ${odd} ${["a b", 2]} ${true}`).stdout).toBe(`${odd}|a b|2|true|`);
     expect((await kit().sh({ cwd: "/usr" })`pwd`).stdout).toBe("/usr\n");
     expect((await kit().run(`printf %s ${shellQuote(odd)}`)).stdout).toBe(odd);
@@ -196,7 +196,7 @@ describe("kit.sh", () => {
     expect((await run).stdout).toBe('a#b " c d e f\n');
   });
 
-  test("refuses what is no word", async () => {
+  test("refuses a value that cannot be a word", async () => {
     const missing = undefined as unknown as string;
     expect(await errorOf(kit().sh`echo ${missing}`)).toMatchObject({
       message: expect.stringContaining("Value 1 cannot be a word of a command"),
@@ -205,7 +205,7 @@ describe("kit.sh", () => {
 });
 
 describe("a wait for a shell", () => {
-  test("takes text, a pattern or exit", async () => {
+  test("accepts a string, a pattern or exit", async () => {
     const shell = await kit().session("w").start("echo it is up; exit 0");
     expect(await shell.waitFor("is up")).toMatchObject({ kind: "matched", line: "it is up" });
     expect(await shell.waitFor(/^it/)).toMatchObject({ kind: "matched" });
@@ -213,13 +213,13 @@ describe("a wait for a shell", () => {
     expect(await shell.waitFor("exit")).toMatchObject({ kind: "ended" });
     expect(await errorOf(shell.waitFor("never"))).toMatchObject({
       code: "no_match",
-      message: expect.stringContaining("exited with code 0 before the line came"),
+      message: expect.stringContaining("exited with code 0 before a line matched"),
     });
     const failed = await kit().session("w").start("exit 2");
     expect(await errorOf(failed.waitFor("never"))).toMatchObject({ code: "exit_nonzero" });
   });
 
-  test("can be cancelled, and so can reading the output", async () => {
+  test("can be cancelled, like a read of the output", async () => {
     const shell = await kit().session("w").start("echo a; sleep 300");
     const stop = new AbortController();
     const read: string[] = [];
