@@ -70,13 +70,13 @@ function readOnlyNote(output: string): string[] {
 }
 
 const GIT_CONFIG = /could not (?:lock|write) config file|\.git\/(?:config|hooks)\b.*(?:Read-only|busy)/;
-const RULES_BUSY = /\.nacre\b.*Device or resource busy/;
+const RULES_BUSY = /\.nacre\/?['’"]?: Device or resource busy/;
 /**
  * An absolute path before or after the message of the kernel. The output is untrusted, and a note has the voice of
  * nacre: the path has no spaces, so that it cannot contain a sentence.
  */
 const READ_ONLY =
-  /(?:^|[\s'"‘])(\/[\w./@+~%,=-]+)['"’]?: Read-only file system|[Rr]ead-only file system(?:, \w+|:) ['"]?(\/[\w./@+~%,=-]+)/gm;
+  /(?:^|[\s'"‘])(\/[\p{L}\p{N}_./@+~%,=-]+)['"’]?: Read-only file system|[Rr]ead-only file system(?:, \w+|:) ['"]?(\/[\p{L}\p{N}_./@+~%,=-]+)/gmu;
 /** The kernel's own directories, and files in the workspace that have their own option or none. */
 const NEVER_WRITABLE = /^\/(?:proc|sys|dev)\/|\/\.(?:git|nacre)(?:\/|$)/;
 const NO_NETWORK =

@@ -6,7 +6,12 @@ import { type JudgedEffect, judgedEffects } from "../approvals/judged-effect.ts"
 import type { SandboxProfile } from "../engine/confinement.ts";
 import { usualStateRoots } from "../engine/state-dir.ts";
 import { explain, judge } from "../policy/judge.ts";
-import { ENVIRONMENT_VARIABLES, type ExplainedPath, type PolicyFacts, type Verdict } from "../policy/verdict.ts";
+import {
+  ENVIRONMENT_VARIABLES,
+  type ExplainedPath,
+  type PolicyFacts,
+  type Verdict,
+} from "../policy/verdict.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { DiskLinks } from "./disk-links.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";

@@ -17,6 +17,7 @@ import { remembered } from "./remembered.ts";
 import type { CommandRule, Rule } from "./rule.ts";
 import { ruleMatches } from "./rule-matches.ts";
 import { TERMINAL_RULE } from "./rules/terminal-input.ts";
+import { FORWARDED_RULE } from "./rules/unfamiliar.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
 import { Budget, BudgetSpent } from "./shell-model/budget.ts";
 import type { EffectiveCommand, Sign } from "./shell-model/command.ts";
@@ -150,10 +151,9 @@ class Examination {
   #judgeForwarded(tail: JudgedCommand, command: JudgedCommand): void {
     const hits = this.#rulesAbout(tail).map((rule) => applied(rule, tail));
     const worst = hits.find((finding) => finding?.verdict === "deny");
-    const own = COMMAND_RULES.find(({ id }) => id === "forwarded-danger");
-    if (!own || !worst) return;
+    if (!worst) return;
     const reason = `${shown(command.program)} may run a command that the policy would deny: ${worst.reason}`;
-    add(this.findings, findingOf(own, { reason, span: worst.span }, command));
+    add(this.findings, findingOf(FORWARDED_RULE, { reason, span: worst.span }, command));
   }
 }
 

@@ -17,7 +17,8 @@ export interface Hit {
   readonly alternative?: string;
 }
 
-interface RuleBase {
+/** The part that all rules share. judge.ts itself applies a rule that has neither a check nor a sign. */
+export interface RuleBase {
   readonly id: string;
   readonly verdict: "ask" | "deny";
   readonly severity: Severity;
@@ -49,7 +50,7 @@ export interface SignRule extends RuleBase {
   readonly reason: (detail: string) => string;
 }
 
-export type Rule = CommandRule | SignRule;
+export type Rule = CommandRule | SignRule | RuleBase;
 
 interface EffectPattern {
   readonly kinds: readonly EffectKind[];

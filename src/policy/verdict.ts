@@ -13,6 +13,10 @@ export type Decision = (typeof DECISIONS)[number];
 export type Severity = (typeof SEVERITIES)[number];
 export type Profile = "trusting" | "standard" | "cautious" | "off";
 
+/** Variables that name directories with rules, settings or state of nacre. */
+export const ENVIRONMENT_VARIABLES = ["NACRE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] as const;
+type EnvironmentVariable = (typeof ENVIRONMENT_VARIABLES)[number];
+
 /** The environment of a command. The policy looks nothing up: a fact that the caller omits is unknown. */
 export interface PolicyFacts {
   readonly home: string;
@@ -29,6 +33,10 @@ export interface PolicyFacts {
   readonly rules?: readonly UserRuleSet[];
   /** Further files that rules are read from. A command that changes one needs approval. */
   readonly policyFiles?: readonly string[];
+  /** The directories in which nacre keeps its state, such as approval requests. @default ~/.local/state/nacre */
+  readonly stateRoots?: readonly string[];
+  /** Variables that the command inherits, if they are absolute paths. @default unset */
+  readonly environment?: Readonly<Partial<Record<EnvironmentVariable, string>>>;
   /** The changes that earlier commands made in the bash of the session. @default no changes */
   readonly session?: SessionFacts;
   /** Looks up symbolic links. @default paths contain no links */

@@ -151,6 +151,12 @@ const OF_THE_MACHINE: PathTable = {
   MySQL: "etc/mysql/debian.cnf",
 };
 
+/**
+ * Directories in nacre's state root: the approval requests, and the files with the token of the page. A command that
+ * knows the token can approve itself. The sandbox masks the whole state root, so these need no mask of their own.
+ */
+export const STATE_CREDENTIALS: readonly string[] = ["approvals", "ui"];
+
 /** Credentials in every home directory that commands must not create either. */
 export const STEERING_CREDENTIALS: readonly ListedPath[] = listedPaths(STEERING);
 

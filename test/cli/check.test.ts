@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { useCli } from "./run-nacre.ts";
 
 const { nacre, nacreWith, dir } = useCli();
 
-const PLACE = ["--home", "/home/dev", "--cwd", "/home/dev/proj"];
+const HOME_AND_CWD = ["--home", "/home/dev", "--cwd", "/home/dev/proj"];
 
 test("the exit code is 0 for allow, 3 for ask, 4 for deny", async () => {
   expect(await nacre("check", "ls -la")).toEqual({ code: 0, stdout: "allow\n", stderr: "" });
-  const ask = await nacre("check", ...PLACE, "git reset --hard");
+  const ask = await nacre("check", ...HOME_AND_CWD, "git reset --hard");
   expect(ask.code).toBe(3);
   expect(ask.stdout).toMatch(
     /^ask: .+[^.] \(rule git-lose-work\)\n {2}git reset --hard\n {2} *\^+\ninstead: .+\n$/,
@@ -17,6 +17,19 @@ test("the exit code is 0 for allow, 3 for ask, 4 for deny", async () => {
   const deny = await nacre("check", "echo hi && rm -rf /");
   expect(deny.code).toBe(4);
   expect(deny.stdout).toMatch(/^deny: .+ \(rule delete-root\)\n/);
+});
+
+test("NACRE_HOME and XDG_CONFIG_HOME in a command have the values of the environment", async () => {
+  vi.stubEnv("XDG_CONFIG_HOME", join(dir(), "config"));
+  for (const [command, path] of [
+    ["cat $NACRE_HOME/ui/7411.html", "state/ui/7411.html"],
+    ["touch $NACRE_HOME/approvals/x", "state/approvals/x"],
+    ["cp x $XDG_CONFIG_HOME/nacre/policy.json", "config/nacre/policy.json"],
+  ] as const) {
+    const { code, stdout } = await nacre("check", command);
+    expect(code, command).toBe(3);
+    expect(stdout).toContain(join(dir(), path));
+  }
 });
 
 test("--json prints the verdict", async () => {
@@ -31,8 +44,8 @@ test("--json prints the verdict", async () => {
   });
 });
 
-test("--explain tells of everything that was found, and of text that is no bash", async () => {
-  const { stdout } = await nacre("check", ...PLACE, "--explain", "sudo rm -rf /");
+test("--explain shows every finding, and whether bash can parse the text", async () => {
+  const { stdout } = await nacre("check", ...HOME_AND_CWD, "--explain", "sudo rm -rf /");
   expect(stdout).toMatch(/^parse: ok\n/);
   expect(stdout).toMatch(/^also ask: .+[^.] \(rule elevate\)$/m);
   const broken = await nacre("check", "--explain", "echo 'open");
@@ -42,9 +55,9 @@ test("--explain tells of everything that was found, and of text that is no bash"
   expect(off.stdout).toMatch(/^also deny: .+ \(rule delete-root, lifted by profile off\)$/m);
 });
 
-test("--jsonl takes a line separator inside a command for a part of it", async () => {
+test("--jsonl treats a Unicode line separator inside a command as part of the command", async () => {
   const stdin = '{"command":"ls\u2028rm -rf /"}\n{"command":"ls"}';
-  const { stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...PLACE);
+  const { stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...HOME_AND_CWD);
   const rules = stdout
     .trimEnd()
     .split("\n")
@@ -52,8 +65,8 @@ test("--jsonl takes a line separator inside a command for a part of it", async (
   expect(rules).toEqual(["hidden-characters", null]);
 });
 
-test("--explain shows the commands and places on the way", async () => {
-  const { code, stdout } = await nacre("check", ...PLACE, "--explain", "cd src && sudo rm -r /etc");
+test("--explain shows each command with its wrapper and directory", async () => {
+  const { code, stdout } = await nacre("check", ...HOME_AND_CWD, "--explain", "cd src && sudo rm -r /etc");
   expect(code).toBe(4);
   expect(stdout).toContain("rm -r /etc (through sudo) in /home/dev/proj/src\n");
   expect(stdout).toMatch(/delete recursively: \/etc/);
@@ -65,7 +78,7 @@ test("--explain shows the commands and places on the way", async () => {
   });
 });
 
-test("rules come from --policy-file, from --home and from the directory", async () => {
+test("rules come from --policy-file, the --home directory and the working directory", async () => {
   const rule = (id: string, program: string) => ({
     version: 1,
     rules: [{ id, verdict: "deny", program, matches: program }],
@@ -78,10 +91,10 @@ test("rules come from --policy-file, from --home and from the directory", async 
   put("home/.config/nacre/policy.json", rule("no-curl", "curl"));
   put("work/.nacre/policy.json", rule("no-wget", "wget"));
   const named = put("named.json", rule("no-nc", "nc"));
-  const place = ["--home", join(dir(), "home"), "--cwd", "work"];
+  const homeAndCwd = ["--home", join(dir(), "home"), "--cwd", "work"];
   const rules = async (...words: string[]) => {
     const stdin = ["curl", "wget", "nc"].map((command) => `${JSON.stringify({ command })}\n`).join("");
-    const { stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...place, ...words);
+    const { stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...homeAndCwd, ...words);
     return stdout
       .trim()
       .split("\n")
@@ -98,10 +111,10 @@ test("--policy changes the verdict", async () => {
   expect((await nacre("check", "--policy", "off", "rm -rf /")).code).toBe(0);
 });
 
-test("--jsonl judges each line in order and answers lines it cannot read", async () => {
+test("--jsonl judges each line in order, and answers an invalid line with an error", async () => {
   const lines = [{ command: "ls" }, { command: "rm -rf ~" }, { cmd: "ls" }, { command: "git reset --hard" }];
   const stdin = `${lines.map((line) => JSON.stringify(line)).join("\n")}\n\nno JSON`;
-  const { code, stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...PLACE);
+  const { code, stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...HOME_AND_CWD);
   const answers = stdout
     .trimEnd()
     .split("\n")
@@ -132,7 +145,7 @@ test("the offending part is underlined", async () => {
   const [line = "", marks = ""] = await deny(`echo ${"word ".repeat(60)}; rm -rf /; echo more`, 60);
   expect(line.length).toBeLessThanOrEqual(60);
   expect(line[marks.indexOf("^")]).toBe("/");
-  // Each of these takes two columns.
+  // Each of these characters takes two columns.
   const [wide = "", mark = ""] = await deny(`echo ${"漢".repeat(40)} && rm -rf /; echo more`, 30);
   const before = wide.slice(0, wide.indexOf("/"));
   expect(mark.indexOf("^")).toBe(before.length + (before.match(/漢/g)?.length ?? 0));

@@ -143,9 +143,9 @@ describe("output over the limit", () => {
     ]) {
       const result = await bash(`yes out | head -n ${out}; yes err | head -n ${err} >&2`);
       expect(result.notes).toEqual([
-      expect.stringContaining(`call BashOutput with bash_id="${result.metadata["bash_id"]}" and search`),
-    ]);
-    expect(result.output.length).toBeLessThanOrEqual(30_000);
+        expect.stringContaining(`call BashOutput with bash_id="${result.metadata["bash_id"]}" and search`),
+      ]);
+      expect(result.output.length).toBeLessThanOrEqual(30_000);
       const shown = result.output.split("\n").filter((line) => line !== "" && !line.startsWith("[Output"));
       const at = shown.indexOf("[stderr]");
       expect(new Set(shown.slice(0, at))).toEqual(new Set(["out"]));

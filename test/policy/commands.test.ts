@@ -1,5 +1,5 @@
 // Commands of every class, written independently of the labeled corpus. They are judged, never run. In the tables each
-// line is a command, ⏎ is a line end, and ## starts a class.
+// line is a command, ⏎ is a newline, and ## starts a class.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "./dev.ts";

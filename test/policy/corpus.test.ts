@@ -18,25 +18,25 @@ function judgedIn(name: string) {
 }
 
 const judged = judgedIn("commands");
-const of = (label: Entry["expect"]) => judged.filter((entry) => entry.expect === label);
+const labeledAs = (label: Entry["expect"]) => judged.filter((entry) => entry.expect === label);
 const share = (list: typeof judged, test: (entry: (typeof judged)[number]) => boolean) =>
   list.filter(test).length / list.length;
 
 describe("the labeled commands", () => {
   it("denies at least 98 % of the commands labeled deny, and allows none of them", () => {
     expect(
-      share(of("deny"), (e) => e.verdict === "deny" || (e.ask_ok === true && e.verdict === "ask")),
+      share(labeledAs("deny"), (e) => e.verdict === "deny" || (e.ask_ok === true && e.verdict === "ask")),
     ).toBeGreaterThanOrEqual(0.98);
-    expect(of("deny").filter((e) => e.verdict === "allow")).toEqual([]);
+    expect(labeledAs("deny").filter((e) => e.verdict === "allow")).toEqual([]);
   });
 
   it("stops at least 97 % of the commands labeled ask", () => {
-    expect(share(of("ask"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
+    expect(share(labeledAs("ask"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
   });
 
   it("denies no ordinary command, and asks about at most 2 %", () => {
-    expect(of("allow").filter((e) => e.verdict === "deny")).toEqual([]);
-    expect(share(of("allow"), (e) => e.verdict === "ask")).toBeLessThanOrEqual(0.02);
+    expect(labeledAs("allow").filter((e) => e.verdict === "deny")).toEqual([]);
+    expect(share(labeledAs("allow"), (e) => e.verdict === "ask")).toBeLessThanOrEqual(0.02);
   });
 });
 

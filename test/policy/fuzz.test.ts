@@ -9,7 +9,7 @@ import { dev } from "./dev.ts";
 const runs = casesOf(20_000);
 
 const examples = RULES.flatMap(({ matches, misses }) => [...matches, ...misses]);
-const labelled = readFileSync(new URL("./corpus/commands.jsonl", import.meta.url), "utf8")
+const labeled = readFileSync(new URL("./corpus/commands.jsonl", import.meta.url), "utf8")
   .trim()
   .split("\n")
   .map((line) => String(JSON.parse(line).command));
@@ -19,7 +19,7 @@ const own = ["deny", "ask", "allow"].flatMap((name) =>
     .filter((line) => line !== "" && !line.startsWith("## "))
     .map((line) => line.replaceAll("⏎", "\n")),
 );
-const commands = [...new Set([...examples, ...own, ...labelled])];
+const commands = [...new Set([...examples, ...own, ...labeled])];
 const denied = commands.filter((command) => judge(command, dev).verdict === "deny");
 /**
  * Commands without quotes, substitutions or here-documents: every blank separates words, and any letter can be quoted.

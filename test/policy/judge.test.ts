@@ -52,7 +52,7 @@ describe("judge", () => {
   it.each([
     ["bytes that form a character", "$'/srv/\\xc3\\xa4/x'"],
     ["octal bytes that form a character", "$'/srv/\\303\\244/x'"],
-    ["a character beside a stray byte", "$'/srv/\\u00e4/\\xff'"],
+    ["a character next to a stray byte", "$'/srv/\\u00e4/\\xff'"],
     ["bytes from printf that form a character", `"$(printf '/srv/\\xc3\\xa4/x')"`],
     ["a long Unicode escape of printf", `"$(printf '/srv/\\U000000e4/x')"`],
     ["bytes in base64", "$(echo L3Nydi/DpC94 | base64 -d)"],
@@ -113,6 +113,19 @@ describe("judge", () => {
     "# only a comment",
     "",
   ])("allows %j", (command) => expect(verdictOf(command)).toBe("allow"));
+
+  it.each([
+    ["git clean -fd", /git stash -u/],
+    ["git -c clean.requireForce=false clean -d", /git stash -u/],
+    ["git worktree remove --force ../x", /git stash -u/],
+    ["git reset --hard", /git stash,/],
+    ["git push --force", /--force-with-lease/],
+  ])("suggests an alternative to %j that saves what it would delete", (command, alternative) => {
+    expect(judge(command, dev)).toMatchObject({
+      rule: "git-lose-work",
+      alternative: expect.stringMatching(alternative),
+    });
+  });
 
   it("asks about text that is not bash", () => {
     expect(judge("echo 'open", dev)).toMatchObject({ verdict: "ask", rule: "unparsed" });

@@ -5,9 +5,12 @@
 
 import { PathIndex } from "./path-index.ts";
 
+/** nacre's usual state root, below a home directory. */
+export const STATE_ROOT = ".local/state/nacre";
+
 /** Paths below a home directory. An entry that is a directory covers everything in it. */
 const HOME_SETTINGS = [
-  ".local/state/nacre",
+  STATE_ROOT,
   ".claude/settings.json",
   ".claude/settings.local.json",
   ".codex/config.toml",

@@ -1,7 +1,8 @@
 // Recognizes paths with keys and credentials, using the list that also defines the sandbox's masks.
 
-import { HOME_CREDENTIALS, MACHINE_CREDENTIALS } from "../../support/credential-paths.ts";
+import { HOME_CREDENTIALS, MACHINE_CREDENTIALS, STATE_CREDENTIALS } from "../../support/credential-paths.ts";
 import { PathIndex } from "./path-index.ts";
+import { couldBe } from "./path-parts.ts";
 
 /** @param below The parts of the path below a home directory. */
 export function isHomeCredential(below: readonly string[]): boolean {
@@ -11,6 +12,16 @@ export function isHomeCredential(below: readonly string[]): boolean {
 /** /etc/shadow and the like. Their class stays `system`: changing them is worse than reading them. */
 export function isMachineCredential(path: string): boolean {
   return MACHINE_INDEX.couldContain(path.split("/").slice(1));
+}
+
+/**
+ * Whether the path in a state root is the root itself, or holds approval requests or the token of the page. Its class
+ * stays `policy`: changing it is worse than reading it.
+ *
+ * @param below The parts of the path below the state root.
+ */
+export function isStateCredential([first]: readonly string[]): boolean {
+  return first === undefined || STATE_CREDENTIALS.some((name) => couldBe(first, name));
 }
 
 /** Public files that commands often read. The sandbox hides them with the rest of the directory. */

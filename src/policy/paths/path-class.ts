@@ -2,8 +2,8 @@
 
 import { HOME_STARTUP } from "../../support/startup-paths.ts";
 import { hasGlob, isUnresolved } from "../shell-model/marks.ts";
-import { SETTINGS_IN_HOME, SETTINGS_IN_WORKSPACE } from "./agent-settings.ts";
-import { isHomeCredential } from "./credentials.ts";
+import { SETTINGS_IN_HOME, SETTINGS_IN_WORKSPACE, STATE_ROOT } from "./agent-settings.ts";
+import { isHomeCredential, isStateCredential } from "./credentials.ts";
 import { PathIndex } from "./path-index.ts";
 import { couldBe, couldStartWith, equals, startsWith } from "./path-parts.ts";
 
@@ -53,6 +53,8 @@ interface BasePaths {
   readonly workspaceParts: readonly string[];
   /** Files and directories with user rules. */
   readonly policyParts: readonly (readonly string[])[];
+  /** The state roots of nacre, besides the usual one in each home directory. */
+  readonly stateParts: readonly (readonly string[])[];
 }
 
 export function classOf(parts: readonly string[], places: BasePaths): PathClass {
@@ -73,6 +75,17 @@ export function classOf(parts: readonly string[], places: BasePaths): PathClass 
   );
 }
 
+/** Whether a path shows how to approve a command: nacre's approval requests, or the token of its page. */
+export function allowsApproval(parts: readonly string[], places: BasePaths): boolean {
+  const inState = (root: readonly string[], at: readonly string[]) =>
+    couldStartWith(at, root) && isStateCredential(at.slice(root.length));
+  if (places.stateParts.some((root) => inState(root, parts))) return true;
+  const depth = homeDepth(parts, places);
+  return depth > 0 && inState(USUAL_STATE_ROOT, parts.slice(depth));
+}
+
+const USUAL_STATE_ROOT = STATE_ROOT.split("/");
+
 function deviceClass(parts: readonly string[]): PathClass {
   const [, name = "", below = ""] = parts;
   if (parts.length === 1) return "system";
@@ -91,12 +104,20 @@ function kernelClass(parts: readonly string[]): PathClass {
   return "kernel";
 }
 
-function homeClass(parts: readonly string[], { homeParts, workspaceParts }: BasePaths): PathClass | null {
-  const own = startsWith(parts, homeParts) || (homeParts.length > 0 && couldStartWith(parts, homeParts));
-  const depth = own ? homeParts.length : foreignHomeDepth(parts);
+function homeClass(parts: readonly string[], places: BasePaths): PathClass | null {
+  const depth = homeDepth(parts, places);
   if (depth === 0) return null;
-  if (parts.length <= depth) return !own && equals(parts, workspaceParts) ? null : "home";
-  return sensitiveClass(parts.slice(depth));
+  if (parts.length > depth) return sensitiveClass(parts.slice(depth));
+  return !isInOwnHome(parts, places) && equals(parts, places.workspaceParts) ? null : "home";
+}
+
+function isInOwnHome(parts: readonly string[], { homeParts }: BasePaths): boolean {
+  return startsWith(parts, homeParts) || (homeParts.length > 0 && couldStartWith(parts, homeParts));
+}
+
+/** The number of path parts in a home directory; 0 if the path is not in one. */
+function homeDepth(parts: readonly string[], places: BasePaths): number {
+  return isInOwnHome(parts, places) ? places.homeParts.length : foreignHomeDepth(parts);
 }
 
 /** The number of path parts in another user's home directory; 0 if the path is not in one. */

@@ -3,8 +3,9 @@
 
 import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "../shell-model/marks.ts";
 import type { PolicyFacts } from "../verdict.ts";
+import { STATE_ROOT } from "./agent-settings.ts";
 import { isMachineCredential } from "./credentials.ts";
-import { classOf, type PathClass } from "./path-class.ts";
+import { allowsApproval, classOf, type PathClass } from "./path-class.ts";
 
 /** The directories that paths are compared with, normalized once. */
 export interface Where {
@@ -14,6 +15,9 @@ export interface Where {
   readonly homeParts: readonly string[];
   readonly workspaceParts: readonly string[];
   readonly policyParts: readonly (readonly string[])[];
+  readonly stateParts: readonly (readonly string[])[];
+  /** Every value that a variable of the environment may have. */
+  readonly variables: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ResolvedPath {
@@ -24,17 +28,23 @@ export interface ResolvedPath {
   readonly contents: boolean;
   /** Whether the word means many files at any depth, such as the results of find. */
   readonly spread: boolean;
+  /** Whether it holds approval requests of nacre or the token of its page. */
+  readonly allowsApproval: boolean;
 }
 
 export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...facts }: PolicyFacts): Where {
   const known = (path: string) => normalise(path.split("/")) ?? [];
   const homeParts = known(home);
   const workspaceParts = known(workspace);
-  const { policyFiles = [], rules = [] } = facts;
+  const { policyFiles = [], rules = [], stateRoots = [], environment = {} } = facts;
+  const stateParts = stateRoots.map(known);
+  const { XDG_CONFIG_HOME: config } = environment;
   const policyParts = [
     [...homeParts, ".config", "nacre"],
     [...workspaceParts, ".nacre"],
+    ...(config === undefined ? [] : [[...known(config), "nacre"]]),
     ...policyFiles.map(known),
+    ...stateParts,
     ...rules.flatMap(({ file }) => (file === undefined ? [] : [known(file)])),
   ];
   return {
@@ -44,35 +54,60 @@ export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...f
     homeParts,
     workspaceParts,
     policyParts,
+    stateParts,
+    variables: variablesOf(environment, asPath(homeParts)),
   };
+}
+
+/**
+ * Without a known value, NACRE_HOME stands for the usual state root: any other place in which nacre keeps its state is
+ * protected in the same way. The XDG variables stand for their default, or for an unknown directory. The unknown value
+ * comes first, because the last operand of cp is its target.
+ */
+function variablesOf(
+  { NACRE_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME }: NonNullable<PolicyFacts["environment"]>,
+  home: string,
+): Where["variables"] {
+  const known = (value: string | undefined, usual: readonly string[]) =>
+    value === undefined ? usual : [value];
+  return new Map([
+    ["NACRE_HOME", known(NACRE_HOME, [`${home}/${STATE_ROOT}`])],
+    ["XDG_STATE_HOME", known(XDG_STATE_HOME, [UNKNOWN, `${home}/.local/state`])],
+    ["XDG_CONFIG_HOME", known(XDG_CONFIG_HOME, [UNKNOWN, `${home}/.config`])],
+  ]);
 }
 
 /** The path that a word names in a directory. */
 export function locate(text: string, cwd: string, where: Where): ResolvedPath {
   const parts = resolve(text, cwd);
-  if (parts === null) return { path: text, class: "unknown", contents: false, spread: false };
+  if (parts === null) return unknownPath(text);
+  const path = asPath(parts);
   const last = parts.at(-1) ?? "";
-  if (last === DEEP || BROAD.test(last)) {
-    const base = parts.slice(0, -1);
-    return { path: asPath(parts), class: classOf(base, where), contents: true, spread: last === DEEP };
-  }
-  if (last === MANY) {
-    const some = [...parts.slice(0, -1), SOMETHING];
-    return { path: asPath(parts), class: classOf(some, where), contents: false, spread: true };
-  }
+  const base = parts.slice(0, -1);
+  if (last === DEEP || BROAD.test(last))
+    return { path, ...described(base, where), contents: true, spread: last === DEEP };
+  if (last === MANY)
+    return { path, ...described([...base, SOMETHING], where), contents: false, spread: true };
   if (last === UNKNOWN) {
     // If the variable is empty, the path is the directory itself: `rm -rf "/tmp/$X"`.
-    const base = parts.slice(0, -1);
-    const path = asPath(parts);
-    if (base.length === 0) return { path, class: "unknown", contents: false, spread: false };
-    return { path, class: classOf(base, where), contents: true, spread: false };
+    if (base.length === 0) return unknownPath(path);
+    return { path, ...described(base, where), contents: true, spread: false };
   }
-  return { path: asPath(parts), class: classOf(parts, where), contents: false, spread: false };
+  return { path, ...described(parts, where), contents: false, spread: false };
 }
 
-/** Whether the path holds keys or credentials of a user or of the machine. */
-export function holdsCredentials({ class: kind, path }: ResolvedPath): boolean {
-  return kind === "secret" || isMachineCredential(path);
+function described(parts: readonly string[], where: Where): Pick<ResolvedPath, "class" | "allowsApproval"> {
+  const kind = classOf(parts, where);
+  return { class: kind, allowsApproval: kind === "policy" && allowsApproval(parts, where) };
+}
+
+function unknownPath(path: string): ResolvedPath {
+  return { path, class: "unknown", contents: false, spread: false, allowsApproval: false };
+}
+
+/** Whether the path holds keys or credentials of a user, of the machine or of nacre. */
+export function holdsCredentials({ class: kind, path, allowsApproval: approves }: ResolvedPath): boolean {
+  return kind === "secret" || approves || isMachineCredential(path);
 }
 
 /** The absolute path of a directory, or UNKNOWN. */

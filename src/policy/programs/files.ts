@@ -7,6 +7,7 @@ import { isCertain, UNKNOWN } from "../shell-model/marks.ts";
 import type { Scope } from "../shell-model/script-scope.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import { leavesCopies, leavesDirectories } from "./left-paths.ts";
+import { setsId } from "./permissions.ts";
 import type { Program, ProgramFamily } from "./program-record.ts";
 import { hasFlag, type Options, type OptionTable, valuesOf } from "./read-options.ts";
 
@@ -98,7 +99,19 @@ export const files: ProgramFamily = {
       effects: (options) => {
         const { sources, target } = transferred(options);
         if (hasFlag(options, "-d directory")) return effectsOn(sources, "append");
-        return placed(sources, target, { how: "replace" });
+        const written = placed(sources, target, { how: "replace" });
+        const isSetId = valuesOf(options, "-m mode").some(({ text }) => setsId(text));
+        return [
+          ...effectsOn(sources, "read"),
+          ...written,
+          ...(isSetId
+            ? effectsOn(
+                written.map((effect) => effect.target),
+                "mode",
+                { how: "setuid" },
+              )
+            : []),
+        ];
       },
       leaves: leavesCopies,
     },

@@ -5,6 +5,7 @@ import { changeDirectory } from "../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../shell-model/command.ts";
 import { inSameProcess } from "../shell-model/nested-context.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
+import { filesRead, worktreeAdded } from "./git-files.ts";
 import type { ProgramFamily } from "./program-record.ts";
 import { runOptionTexts } from "./runs/option-texts.ts";
 import { SSH_IDENTITY } from "./transfer.ts";
@@ -13,7 +14,7 @@ export const git: ProgramFamily = {
   familiar: "git",
   programs: {
     git: {
-      effects: (_options, { args }) => [...cleaned(args), ...written(args)],
+      effects: (_options, { args }) => [...cleaned(args), ...written(args), ...filesNamed(args)],
       runs: runGit,
       leaves: (_options, { args, cwds }, { made }) => {
         const [url, directory] = readGit(args).args.filter((arg) => !/^(-|\d+$)/.test(arg));
@@ -34,7 +35,11 @@ export const git: ProgramFamily = {
         text: ({ args }, _scope, { workspace }) =>
           args.map(({ text }) => text).join(" ") === "rev-parse --show-toplevel" ? `${workspace}\n` : null,
       },
-      sends: { identity: SSH_IDENTITY, uploads: (_options, { args }) => pushesToUrl(args) },
+      sends: {
+        identity: SSH_IDENTITY,
+        uploads: (_options, { args }) => pushesToUrl(args) || sendsMail(args),
+        sendsFiles: ({ args }) => sendsMail(args),
+      },
     },
   },
 };
@@ -54,6 +59,11 @@ function pushesToUrl(words: readonly Field[]): boolean {
   const { verb, args } = readGit(words);
   const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
   return verb === "push" && /^(https?:|ssh:|git:|\w+@[\w.-]+:)/.test(remote);
+}
+
+function sendsMail(words: readonly Field[]): boolean {
+  const { verb, args } = readGit(words);
+  return verb === "send-email" && !args.includes("--dry-run");
 }
 
 /** Settings that do not name programs, trusted hosts or keys. */
@@ -80,6 +90,17 @@ function written(words: readonly Field[]): readonly RawEffect[] {
     return [...outputs, ...effectsOn(operands.slice(-1), "may-write", { how: "familiar" })];
   if (verb === "config") return [...outputs, ...settingsWritten(rest, operands)];
   return outputs;
+}
+
+function filesNamed(words: readonly Field[]): readonly RawEffect[] {
+  const { verb, at } = verbIn(words);
+  const rest = words.slice(at + 1);
+  const directories = words.slice(0, at).filter((_, i) => words[i - 1]?.text === "-C");
+  // Each -C is relative to the one before.
+  const from = directories.map(({ text }) => text).findLastIndex((text) => /^[/~]/.test(text));
+  const path = directories.slice(Math.max(0, from)).map(({ text }) => text);
+  const directory = path.length === 0 ? null : path.join("/");
+  return [filesRead, worktreeAdded].flatMap((find) => find(verb, rest, directory));
 }
 
 function settingsWritten(rest: readonly Field[], operands: readonly Field[]): readonly RawEffect[] {
@@ -170,10 +191,23 @@ function executed(args: readonly Field[]): readonly Field[] {
       found.push({ ...field, text: text.slice(2) });
     else if (/^--(upload-pack|receive-pack|exec|extcmd|exec-path|open-files-in-pager)=/.test(text))
       found.push({ ...field, text: text.slice(text.indexOf("=") + 1) });
+    else if (isTemplate(text, args)) found.push(...templateIn(field, next));
     else if (next && takesCommand(text, args[0]?.text ?? "")) found.push(next);
     else if (/^ext::/.test(text)) found.push({ ...field, text: text.slice(5) });
   }
   return found;
+}
+
+/** git runs the hooks that `git init` and `git clone` copy from this directory. */
+function isTemplate(option: string, args: readonly Field[]): boolean {
+  return /^--template(=|$)/.test(option) && /^(init|clone)$/.test(verbIn(args).verb);
+}
+
+/** An empty value stands for no template. */
+function templateIn(field: Field, next: Field | undefined): readonly Field[] {
+  const equal = field.text.indexOf("=");
+  const directory = equal < 0 ? next : { ...field, text: field.text.slice(equal + 1) };
+  return directory && directory.text !== "" ? [directory] : [];
 }
 
 function takesCommand(option: string, verb: string): boolean {

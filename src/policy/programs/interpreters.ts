@@ -2,6 +2,7 @@
 
 import type { EffectiveCommand } from "../shell-model/command.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
+import { pythonOperands, servedByPhp, servedByPython, servedByRuby } from "./file-servers.ts";
 import { printsSettings } from "./print-texts.ts";
 import type { Program, ProgramFamily } from "./program-record.ts";
 import type { Options, OptionTable } from "./read-options.ts";
@@ -18,7 +19,12 @@ export const RUNTIME_OPTIONS: OptionTable = {
 const RUNTIME = runsCode(RUNTIME_OPTIONS);
 
 export const PYTHON_OPTIONS: OptionTable = { values: "-mWX", code: "-c" };
-const PYTHON: Program = { ...runsCode(PYTHON_OPTIONS), isVersioned: true };
+const PYTHON: Program = { ...runsCode(PYTHON_OPTIONS), serves: servedByPython, isVersioned: true };
+
+const RUBY_OPTIONS: OptionTable = { values: "-ICErF", code: "-e" };
+const RUBY: Program = { ...runsCode(RUBY_OPTIONS), serves: servedByRuby(RUBY_OPTIONS), isVersioned: true };
+
+const PHP_OPTIONS: OptionTable = { values: "-dcfStz", code: "-rBRE" };
 
 /** Rarely used languages: every argument may be code. */
 const LANGUAGES = `raku perl6 sbcl clisp ecl racket clojure clj bb jshell octave octave-cli matlab sage maxima ghci runghc ocaml swipl gprolog dc
@@ -29,7 +35,7 @@ export const interpreters: ProgramFamily = {
   familiar: `bash dash deno dart elixir erl java julia kotlin lua luajit node perl php python python3 R Rscript ruby
 scala sh source . tsx zsh`,
   programs: {
-    "python python3": { ...PYTHON, reads: true },
+    "python python3": { ...PYTHON, reads: pythonOperands },
     "pypy ipython bpython": PYTHON,
     perl: {
       ...runsCode({ values: "-IMm", code: "-eE" }),
@@ -37,18 +43,13 @@ scala sh source . tsx zsh`,
       reads: true,
       isVersioned: true,
     },
-    ruby: {
-      ...runsCode({ values: "-ICErF", code: "-e" }),
-      effects: editedInPlace,
-      reads: true,
-      isVersioned: true,
-    },
-    jruby: { ...runsCode({ values: "-ICErF", code: "-e" }), isVersioned: true },
+    ruby: { ...RUBY, effects: editedInPlace, reads: true },
+    jruby: RUBY,
     node: { ...RUNTIME, reads: true },
     "nodejs tsx ts-node": RUNTIME,
     deno: { ...RUNTIME, prints: printsSettings(/\bcompletions?\b/) },
     bun: { ...RUNTIME, wraps: { verb: ["x"], packages: true } },
-    php: { ...runsCode({ values: "-dcfStz", code: "-rBRE" }), isVersioned: true },
+    php: { ...runsCode(PHP_OPTIONS), serves: servedByPhp(PHP_OPTIONS), isVersioned: true },
     "lua luajit": { ...runsCode({ values: "-l", code: "-e" }), isVersioned: true },
     "R Rscript": runsCode({ code: "-e" }),
     erl: runsCode({ values: "s pa sname name", code: "eval", singleDash: true }),

@@ -52,10 +52,15 @@ function withMode(kind: EffectKind, options: Options, { program }: EffectiveComm
 /** Modes that keep all rights of the owner and let no other user write. */
 const USUAL = /^(0?[67][0145][0145]|(u[+=][rwxX]+|[ugoa]*\+[rX]+|[go]+[=][rX]*|[go]+-[rwx]+)(,|$))+$/;
 
+/** Whether the mode lets a program run with the rights of its owner or its group. */
+export function setsId(mode: string): boolean {
+  return /[ug]*[+=][rwxXt]*s/.test(mode) || /^0*[2-7][0-7]{3}$/.test(mode);
+}
+
 function meaning(mode: string, program: string): string {
   if (program === "setcap") return "setuid";
   if (program !== "chmod") return program;
-  if (/[ug]*[+=][rwxXt]*s/.test(mode) || /^[2467][0-7]{3}$/.test(mode)) return "setuid";
+  if (setsId(mode)) return "setuid";
   if (USUAL.test(mode)) return "usual";
   return /^0?[0-7]?[0-7][2367]$|(^|,)[ugo]*[ao]?[+=]\w*w/.test(mode) && !/^[ug]+[+=]/.test(mode)
     ? "open"

@@ -10,9 +10,9 @@ import { readOptions, valuesOf } from "./read-options.ts";
 const NONE: readonly RawEffect[] = [];
 
 export function programEffects(command: EffectiveCommand): readonly RawEffect[] {
-  const { options: table, effects, reads, sends, wraps } = programNamed(command.program);
+  const { options: table, effects, reads, serves, sends, wraps } = programNamed(command.program);
   const writes = table?.writes;
-  if (!effects && writes === undefined && !reads) return NONE;
+  if (!effects && writes === undefined && !reads && !serves) return NONE;
   const all: RawEffect[] = [];
   if (effects || writes !== undefined) {
     // Options after the first operand belong to the inner command, not to the wrapper.
@@ -20,11 +20,17 @@ export function programEffects(command: EffectiveCommand): readonly RawEffect[] 
     if (effects) all.push(...effects(options, command));
     if (writes !== undefined) all.push(...effectsOn(valuesOf(options, writes), "write"));
   }
-  if (reads) all.push(...filesRead(command, sends));
+  const server = serves?.(command);
+  if (server) all.push(...effectsOn(server.directories, "read"));
+  else if (reads) all.push(...filesRead(reads === true ? command.args : reads(command), command, sends));
   return all;
 }
 
-function filesRead({ args, cwds, links }: EffectiveCommand, sends: Sends | undefined): readonly RawEffect[] {
+function filesRead(
+  args: readonly Field[],
+  { cwds, links }: EffectiveCommand,
+  sends: Sends | undefined,
+): readonly RawEffect[] {
   const mayHoldCredentials = cwds.some((cwd) => HOLDS_CREDENTIALS.test(cwd));
   const couldMatter = (name: string) =>
     mayHoldCredentials || cwds.some((cwd) => links.at(`${cwd}/${name}`).length > 0);

@@ -2,7 +2,7 @@
 // grouped by family. facts.ts, run-program.ts, printed-output.ts and the rules use them, so each fact is written once.
 
 import type { Where } from "../paths/paths.ts";
-import type { CommandContext, EffectiveCommand, Runner } from "../shell-model/command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../shell-model/command.ts";
 import type { DataOrigin, Flow } from "../shell-model/flow.ts";
 import type { Scope } from "../shell-model/script-scope.ts";
 import type { RawEffect } from "./effect.ts";
@@ -13,8 +13,10 @@ export interface Program {
   readonly options?: OptionTable;
   /** Further effects on files. */
   readonly effects?: (options: Options, command: EffectiveCommand) => readonly RawEffect[];
-  /** Whether it prints or passes on the content of every file in its arguments. */
-  readonly reads?: boolean;
+  /** Set if it prints or passes on the content of every file in its arguments. A function selects the arguments. */
+  readonly reads?: true | ((command: EffectiveCommand) => readonly Field[]);
+  /** The static file server that this call starts, or null. */
+  readonly serves?: (command: EffectiveCommand) => FileServer | null;
   /** Set if it runs a program that its operands name. */
   readonly wraps?: Wrapper;
   /** Walks the other commands that it runs. Returns null if these do not determine its output. */
@@ -71,9 +73,18 @@ export interface Prints {
   readonly selects?: (command: EffectiveCommand) => boolean;
 }
 
+/** A server that lets every program that can connect to it read whole directories. */
+export interface FileServer {
+  readonly directories: readonly Field[];
+  /** Addresses with or without a port, or a port alone. Empty if the server listens on all interfaces by default. */
+  readonly addresses: readonly Field[];
+}
+
 export interface Sends {
   /** Whether this call sends local data that is not a secret. */
   readonly uploads?: (options: Options, command: EffectiveCommand) => boolean;
+  /** Whether this call sends the files that it reads. @default always */
+  readonly sendsFiles?: (command: EffectiveCommand) => boolean;
   /**
    * Matches the arguments before a key that authenticates the connection. The program uses the key but does not send it.
    */

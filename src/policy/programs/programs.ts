@@ -5,6 +5,7 @@ import { agents } from "./agents.ts";
 import { archives } from "./archives.ts";
 import { containers } from "./containers.ts";
 import { editors } from "./editors.ts";
+import { fileServers } from "./file-servers.ts";
 import { files } from "./files.ts";
 import { find } from "./find.ts";
 import { git } from "./git.ts";
@@ -20,7 +21,7 @@ import { wrappers } from "./wrappers.ts";
 
 export const FAMILIES: readonly ProgramFamily[] = [
   ...[files, permissions, archives, transfer, git, textTools, find, interpreters, editors],
-  ...[wrappers, packageManagers, projectTools, containers, system, agents],
+  ...[wrappers, packageManagers, projectTools, fileServers, containers, system, agents],
 ];
 
 const namesIn = (list: string): readonly string[] => list.split(/\s+/);

@@ -10,7 +10,7 @@ gcov gem-release genhtml gleam golangci-lint goose gotestsum gunicorn gulp grunt
 jekyll jps jsonlint jstack jstat jupyter kaniko karma knex knip ktlint kubeconform kubeval latexmk lcov leptos
 liquibase lipo locust luacheck markdownlint markdownlint-cli2 mdbook migrate mkcert mvnw nbconvert newman nextest
 nilaway openapi-generator packer patch-package pdm pg_isready phpcs phpstan phpunit pint pipdeptree pnpx psalm py-spy
-pydocstyle pyinstaller qmake rebar3 redocly renovate-config-validator rspec rubocop rustfmt sass sequelize serve
+pydocstyle pyinstaller qmake rebar3 redocly renovate-config-validator rspec rubocop rustfmt sass sequelize
 scalafmt snyk sonar-scanner sphinx-build spotbugs sqlc sqlfluff sqlx standardrb staticcheck storybook streamlit
 stylelint stylua svgo swagger-cli swiftlint swiftformat symfony tailwindcss task tensorboard terraform-docs tflint
 tfsec thrift tilt trunk typedoc typeorm uuidgen uvicorn vale valgrind verilator wasm-pack wasm-bindgen wait-on

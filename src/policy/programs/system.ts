@@ -17,8 +17,9 @@ import {
   withoutLinks,
 } from "./print-texts.ts";
 import type { Program, ProgramFamily } from "./program-record.ts";
-import { type OptionTable, readOptions } from "./read-options.ts";
+import { type OptionTable, readOptions, valuesOf } from "./read-options.ts";
 import { runAt, runCrontab } from "./runs/deferred.ts";
+import { historyFile, runHistory } from "./runs/history.ts";
 import { runBind, runScreen, runTmux } from "./runs/terminals.ts";
 
 /** A program that prints an unknown number or name. */
@@ -118,6 +119,11 @@ convert dot exiftool ffmpeg gnuplot identify latex magick pandoc pdflatex`,
     crontab: { runs: runCrontab },
     tmux: { runs: runTmux },
     screen: { runs: runScreen },
-    bind: { runs: runBind },
+    bind: {
+      options: { values: "-fmqrux" },
+      effects: (options) => effectsOn(valuesOf(options, "-f"), "read"),
+      runs: runBind,
+    },
+    history: { options: { values: "-d" }, effects: historyFile, runs: runHistory },
   },
 };

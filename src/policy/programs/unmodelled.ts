@@ -57,8 +57,7 @@ const couldNamePath = (text: string): boolean => text.includes("/") || /^[.~]/.t
 function knowledgeOf(program: string, { reads, effects, isShell, runs, options }: Program): Knowledge {
   if (isElsewhere(program)) return "elsewhere";
   if (effects) return "operands";
-  if (reads === true || isReader(program))
-    return isShell || options?.code !== undefined ? "familiar" : "reads";
+  if (reads || isReader(program)) return isShell || options?.code !== undefined ? "familiar" : "reads";
   return isShell || runs || options || isKnownProgram(program) ? "familiar" : "nothing";
 }
 

@@ -15,7 +15,11 @@ const line = (command: JudgedCommand) => command.args.map(({ text }) => text).jo
 
 function sendsSecret(command: JudgedCommand): Hit | null {
   const carried = command.stdin.origins.includes("secret") || command.substituted.includes("secret");
-  const named = command.effects.find(({ kind, resolved }) => kind === "read" && holdsCredentials(resolved));
+  const { sends } = programNamed(command.program);
+  const named =
+    sends?.sendsFiles?.(command) === false
+      ? undefined
+      : command.effects.find(({ kind, resolved }) => kind === "read" && holdsCredentials(resolved));
   if (!carried && (!named || isKey(named.target.text, command))) return null;
   return { reason: `${shown(command.program)} would send keys or credentials to another host.` };
 }
@@ -122,6 +126,8 @@ export const exfiltrationRules: readonly Rule[] = [
       "grep key < ~/.netrc",
       "base64 ~/.ss*/id_rsa",
       "cd ~/.ssh && cat id_rsa",
+      "cat ~/.local/state/nacre/ui/7411.html",
+      "git diff --no-index /dev/null ~/.ssh/id_rsa",
     ],
     misses: [
       "cat ~/.ssh/id_rsa.pub",
@@ -130,10 +136,12 @@ export const exfiltrationRules: readonly Rule[] = [
       "cat .env.example",
       "cat /etc/passwd",
       "ssh-keygen -lf ~/.ssh/id_rsa",
+      "cat ~/.local/state/nacre/shells/1/out",
+      "git diff a b",
     ],
     check: onEffect({
       kinds: ["read"],
-      classes: ["secret", "system", "system-config"],
+      classes: ["secret", "system", "system-config", "policy"],
       when: ({ resolved }) => holdsCredentials(resolved),
       reason: "{program} would show keys or credentials ({path}).",
     }),

@@ -1,6 +1,10 @@
 // Servers that other machines can reach.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
+import { MAY_WRITE } from "../programs/may-write.ts";
+import type { FileServer } from "../programs/program-record.ts";
+import { programNamed } from "../programs/programs.ts";
+import { isPathAtRisk } from "../protected-paths.ts";
 import { type Hit, onPrograms, type Rule } from "../rule.ts";
 import { isBuiltinName } from "../shell-model/builtin-names.ts";
 import { BRACKET, shown } from "../shell-model/marks.ts";
@@ -8,6 +12,8 @@ import { onRows } from "./tables.ts";
 
 /** The address of all interfaces: alone, with a port, or as the value of an option. */
 const EVERYWHERE = /^(--?[\w.-]+=)?(\w+:\/\/)?(0\.0\.0\.0|\[::\]|::|\*)(:[\d:]+\S*)?$/;
+/** An address that only this machine can reach. */
+const LOOPBACK = /^(\w+:\/\/)?(127(\.\d{1,3}){1,3}|localhost|\[::1\])(:\d+)?$|^::1$|^(unix|pipe):/i;
 const CLIENTS =
   /^(curl|wget|https?|xh|nc|ncat|netcat|telnet|nmap|ssh|sed|awk|psql|mysql|redis-cli|cp|mv|rm|mkdir|tar|ls|grep|egrep|rg|ag|echo|printf|cat|jq|yq|test|\[|lsof|ss|netstat|ping|expr|case|read|less|head|tail|docker-credential-\w+|export|declare|ip|route|iptables|ufw|tcpdump|dig)$/;
 /** Options before an address. An address without such an option is often a search pattern. */
@@ -17,6 +23,10 @@ const BINDS =
 function listensEverywhere(command: JudgedCommand): Hit | null {
   const { program, args, assignments } = command;
   if (asksForHelp(command) || CLIENTS.test(program)) return null;
+  const server = programNamed(program).serves?.(command);
+  if (server && isLocal(server)) return null;
+  const exposed = server && directoryOutside(server, command);
+  if (exposed) return { reason: `${shown(program)} would let every other machine read ${shown(exposed)}.` };
   const isBound = args.some(({ text }, i) => {
     if (/^--bind_ip_all$|listen_addresses=.?\*/.test(text) || /^--inspect(-brk)?=0\.0\.0\.0/.test(text))
       return true;
@@ -28,23 +38,23 @@ function listensEverywhere(command: JudgedCommand): Hit | null {
   const isSet = assignments.some(
     ({ name, value }) => /HOST|BIND|ADDR|LISTEN/.test(name) && EVERYWHERE.test(value) && value !== "*",
   );
-  if (servesEverything(command))
-    return { reason: `${shown(program)} would let every other machine read a whole directory tree.` };
-  if (!isBound && !isSet) return null;
+  const isServed = server?.addresses.some(({ text }) => EVERYWHERE.test(text));
+  if (!isBound && !isSet && !isServed) return null;
   return { reason: `${shown(program)} would accept connections from every other machine.` };
 }
 
-/** A file server listens on every interface unless an option names an address. */
-function servesEverything({ args, cwds, links }: JudgedCommand): boolean {
-  const at = args.findIndex(({ text }) => /^(http\.server|SimpleHTTPServer)$/.test(text));
-  if (at < 0) return false;
-  const given = args.findIndex(({ text }) => /^(-d|--directory)$/.test(text));
-  const named = given < 0 ? "." : (args[given + 1]?.text ?? ".");
-  return cwds.some((cwd) =>
-    links
-      .resolve(named, cwd, true)
-      .some(({ class: kind }) => /^(root|home|system|secret|above-workspace)$/.test(kind)),
+function isLocal({ addresses }: FileServer): boolean {
+  return addresses.length > 0 && addresses.every(({ text }) => LOOPBACK.test(text));
+}
+
+/** The first directory that the server offers outside the workspace and the temporary directories. */
+function directoryOutside({ directories }: FileServer, { cwds, links }: JudgedCommand): string | undefined {
+  const atRisk = directories.flatMap(({ text }) =>
+    cwds.flatMap((cwd) =>
+      links.resolve(text, cwd, true).filter((path, i) => isPathAtRisk(path, MAY_WRITE.unknown, i === 0)),
+    ),
   );
+  return atRisk[0]?.path;
 }
 
 const SHELLS = onRows({
@@ -75,12 +85,16 @@ export const exposureRules: readonly Rule[] = [
       "kubectl port-forward --address 0.0.0.0 svc/db 5432:5432",
       "HOST=0.0.0.0 npm start",
       "ttyd bash",
+      "python3 -m http.server -d /usr/share",
+      "npx http-server ~",
     ],
     misses: [
       "flask run --host=127.0.0.1",
       "php -S localhost:8000",
       "curl http://0.0.0.0:8000/health",
       "python3 -m http.server 8000",
+      "python3 -m http.server -d /usr/share --bind 127.0.0.1",
+      "npx http-server ~ -a localhost",
       "grep 0.0.0.0 config.py",
       "docker run -p 8080:80 nginx",
     ],

@@ -20,8 +20,12 @@ interface Loss {
   readonly given?: readonly RegExp[];
   /** Must match no argument. */
   readonly unless?: RegExp;
+  /** Replaces the alternative of the rule. */
+  readonly alternative?: string;
 }
 
+const STASH_UNTRACKED =
+  "Save the work first: git stash -u, which includes untracked files (git stash -a also includes ignored files).";
 const UNCOMMITTED = "overwrite uncommitted changes";
 const HISTORY: Loss = { consequence: "rewrite the whole history" };
 
@@ -31,6 +35,7 @@ const LOSSES: Readonly<Record<string, Loss>> = {
     given: [force],
     unless: /^(-\w*n\w*|--dry-run)$/,
     consequence: "delete files that git does not track",
+    alternative: STASH_UNTRACKED,
   },
   checkout: {
     given: [/^(-f|--force|--|\.|:\/|\*|-B)$/],
@@ -42,6 +47,8 @@ const LOSSES: Readonly<Record<string, Loss>> = {
     given: [/^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./],
     unless: dryRun,
     consequence: "rewrite or delete shared history",
+    alternative:
+      "Push to a new branch, or use git push --force-with-lease, which fails if the remote branch has commits you have not seen.",
   },
   branch: { given: [/^(-D|-M|-C|--force|-\w*f\w*)$/], consequence: "drop commits of a branch" },
   tag: { given: [/^(-d|--delete|-f|--force)$/], consequence: "drop a tag" },
@@ -59,7 +66,12 @@ const LOSSES: Readonly<Record<string, Loss>> = {
     given: [/^(--root|-x|--exec(=.*)?)$/],
     consequence: "rewrite the whole history or run a command on every commit",
   },
-  worktree: { first: /^remove$/, given: [force], consequence: "delete a worktree with its changes" },
+  worktree: {
+    first: /^remove$/,
+    given: [force],
+    consequence: "delete a worktree with its changes",
+    alternative: STASH_UNTRACKED,
+  },
   submodule: { first: /^deinit$/, given: [force], consequence: "delete a submodule's changes" },
   rm: {
     given: [/^(-\w*r\w*|--force|-\w*f\w*)$/, /^(\.|\*|:\/|\uFDD2)$/],
@@ -84,27 +96,29 @@ const LONG_OPTIONS = [
 const inFull = (arg: string): string =>
   (/^--\w{3}/.test(arg) ? LONG_OPTIONS.find((name) => name.startsWith(arg)) : undefined) ?? arg;
 
-/** The work that the subcommand would lose, as the end of `git SUBCOMMAND would …`, or null. */
-function lossOf({ verb, args }: GitCall): string | null {
+/** How the subcommand would lose work, or null. */
+function lossOf({ verb, args }: GitCall): Pick<Loss, "consequence" | "alternative"> | null {
   if (verb === "restore") {
     const unstages = has(args, /^(--staged|-S)$/) && !has(args, /^(--worktree|-W)$/);
-    return args.length > 0 && !unstages ? UNCOMMITTED : null;
+    return args.length > 0 && !unstages ? { consequence: UNCOMMITTED } : null;
   }
   if (verb === "update-ref")
-    return has(args, /^(-d|--stdin)$/) || args.length > 1 ? "move or drop a reference" : null;
-  const loss = Object.hasOwn(LOSSES, verb) ? LOSSES[verb] : undefined;
+    return has(args, /^(-d|--stdin)$/) || args.length > 1
+      ? { consequence: "move or drop a reference" }
+      : null;
+  const loss = lossNamed(verb);
   if (!loss || (loss.first && !loss.first.test(args[0] ?? ""))) return null;
   if (loss.given?.some((pattern) => !has(args, pattern)) || (loss.unless && has(args, loss.unless)))
     return null;
-  return loss.consequence;
+  return loss;
 }
+
+const lossNamed = (verb: string): Loss | undefined =>
+  Object.hasOwn(LOSSES, verb) ? LOSSES[verb] : undefined;
 
 /** Settings that make git lose work without --force. */
 const LOOSENED =
   /(?:^| )(?:clean\.requireforce[= ](?:false|no|off|0)|remote\.\S{1,80}\.(?:push[= ]\+|mirror[= ](?:true|yes|on|1)))/i;
-
-const PUSH_ALTERNATIVE =
-  "Push to a new branch, or use git push --force-with-lease, which fails if the remote branch has commits you have not seen.";
 
 function losesWork(command: JudgedCommand): Hit | null {
   const call = readGit(command.args);
@@ -112,10 +126,15 @@ function losesWork(command: JudgedCommand): Hit | null {
   const words = command.args.map(({ text }) => text).join(" ");
   const loss =
     lossOf({ verb: call.verb, args: call.args.map(inFull) }) ??
-    (LOOSENED.test(words) ? "lose work even without --force" : null);
+    (LOOSENED.test(words)
+      ? { ...lossNamed(call.verb), consequence: "lose work even without --force" }
+      : null);
   if (loss === null) return null;
-  const reason = `git ${call.verb} would ${loss}.`;
-  return call.verb === "push" ? { reason, alternative: PUSH_ALTERNATIVE } : { reason };
+  const { consequence, alternative } = loss;
+  return {
+    reason: `git ${call.verb} would ${consequence}.`,
+    ...(alternative === undefined ? {} : { alternative }),
+  };
 }
 
 function configures(command: JudgedCommand): Hit | null {

@@ -65,8 +65,13 @@ export const permissionRules: readonly Rule[] = [
     verdict: "ask",
     severity: "high",
     alternative: "Run the program with the privileges it needs instead of giving it permanent ones.",
-    matches: ["setcap cap_net_raw+ep ./app", "chmod u+s ./app", "chmod 4755 ./app"],
-    misses: ["chmod 755 ./app"],
+    matches: [
+      "setcap cap_net_raw+ep ./app",
+      "chmod u+s ./app",
+      "chmod 4755 ./app",
+      "install -m 4755 /bin/bash sb",
+    ],
+    misses: ["chmod 755 ./app", "install -m 755 app bin/app"],
     check: onEffect({
       kinds: ["mode"],
       classes: [

@@ -176,6 +176,7 @@ export const persistenceRules: readonly Rule[] = [
       "tee -a ~/.codex/config.toml < x",
       "sed -i s/ask/allow/ ~/.gemini/settings.json",
       "echo x > ~/.local/state/nacre/approvals/1.json",
+      "tee $NACRE_HOME/approvals/1.json < x",
     ],
     misses: [
       "cat .nacre/policy.json",

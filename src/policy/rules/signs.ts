@@ -178,6 +178,7 @@ export const signRules: readonly Rule[] = [
       "nacre run --sandbox off ls",
       "nacre mcp --no-token --http 7077",
       "nacre approve 12",
+      "curl -d '{}' http://127.0.0.1:7411/api/approvals/1",
       "nacre kill --all",
       "nacre init codex --write",
       "npx -y nacre@latest run --policy off ls",

@@ -8,6 +8,5 @@ export const TERMINAL_RULE = {
   // High, so that the profile "trusting" does not lift the rule: any command can be typed.
   severity: "high",
   reason: "The command gets a terminal, and the policy cannot judge everything that is typed into it.",
-  alternative:
-    'Use a sandbox (sandbox: "workspace-write"), which also confines what is typed, or run the command without a terminal.',
+  alternative: "Use a sandbox, which also confines what is typed, or run the command without a terminal.",
 } as const;

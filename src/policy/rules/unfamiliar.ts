@@ -6,7 +6,7 @@ import { asksForHelp } from "../facts.ts";
 import { PATH_CLASSES } from "../paths/path-class.ts";
 import { isKnownProgram, isShell, isWrapper, programNamed } from "../programs/programs.ts";
 import { isReader } from "../programs/readers.ts";
-import { onEffect, onPrograms, type Rule } from "../rule.ts";
+import { onEffect, onPrograms, type Rule, type RuleBase } from "../rule.ts";
 import { shown } from "../shell-model/marks.ts";
 
 const RUNS_FILES = /^(python[\d.]*|node|ruby|perl|php|lua|deno|bun|tsx|ts-node|source|\.)$/;
@@ -20,6 +20,16 @@ const isUnfamiliarName = (name: string): boolean =>
   !isWrapper(name) &&
   !isReader(name) &&
   Object.keys(programNamed(name)).length === 0;
+
+/** judge.ts applies this rule, because it needs all other rules. */
+export const FORWARDED_RULE: RuleBase = {
+  id: "forwarded-danger",
+  verdict: "ask",
+  severity: "high",
+  alternative: "Run the inner command directly, so that the policy can judge it.",
+  matches: ["mywrapper rm -rf /", "runit -x -- chmod -R 777 /"],
+  misses: ["mywrapper rm -rf build", "echo rm -rf /", "frobnicate rm"],
+};
 
 export const unfamiliarRules: readonly Rule[] = [
   {
@@ -97,14 +107,5 @@ export const unfamiliarRules: readonly Rule[] = [
         : null;
     }),
   },
-  {
-    id: "forwarded-danger",
-    verdict: "ask",
-    severity: "high",
-    alternative: "Run the inner command directly, so that the policy can judge it.",
-    matches: ["mywrapper rm -rf /", "runit -x -- chmod -R 777 /"],
-    misses: ["mywrapper rm -rf build", "echo rm -rf /", "frobnicate rm"],
-    // judge.ts makes this check, because it needs all other rules.
-    check: () => null,
-  },
+  FORWARDED_RULE,
 ];

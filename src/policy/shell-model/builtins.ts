@@ -122,8 +122,9 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     return SILENT;
   },
   fc: (command, _around, runner) => {
-    const [first] = command.args;
-    if (first && !/^-\w*[lnr]/.test(first.text))
+    // Only -l lists commands. -n and -r change how it does so.
+    const { flags } = readOptions(command.args, { values: "-e" });
+    if (command.args.length > 0 && !flags.has("l"))
       runner.sign("hidden-code", command.span, "fc runs commands from the history again");
     return SILENT;
   },
@@ -160,9 +161,12 @@ function unreadable(command: EffectiveCommand): "remote-code" | "hidden-code" {
 
 function changesDirectory(command: EffectiveCommand, { scope }: CommandContext, { where }: Runner): Flow {
   const { operands, flags } = readOptions(command.args);
-  const [target] = operands;
-  const named = directoriesNamed(target?.text ?? null, command, scope, where);
-  const targets = flags.has("P") && target ? withoutLinks(target.text, named, scope) : named;
+  // bash accepts one operand. Several operands are the values that a variable may have.
+  const ways = (operands.length > 0 ? operands : [null]).map((target) => {
+    const named = directoriesNamed(target?.text ?? null, command, scope, where);
+    return flags.has("P") && target ? withoutLinks(target.text, named, scope) : named;
+  });
+  const targets = (cwd: string) => ways.flatMap((way) => way(cwd));
   const from = scope.cwds;
   if (from.every((cwd) => targets(cwd).every((path) => certainlyExists(path, cwd, scope, where))))
     scope.move((cwd) => targets(cwd)[0] ?? UNKNOWN);

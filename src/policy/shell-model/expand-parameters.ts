@@ -35,9 +35,13 @@ export function expandSimple(name: string, context: WordContext): readonly strin
     case "BASH":
       return ["/bin/bash"];
     default:
-      if (CREDENTIAL.test(name)) context.carry(["token"]);
-      return NUMBERS.has(name) ? [SOMETHING] : [UNKNOWN];
+      return inherited(name, context);
   }
+}
+
+function inherited(name: string, { where, carry }: WordContext): readonly string[] {
+  if (CREDENTIAL.test(name)) carry(["token"]);
+  return where.variables.get(name) ?? (NUMBERS.has(name) ? [SOMETHING] : [UNKNOWN]);
 }
 
 /** Names of variables that hold credentials. */
@@ -143,7 +147,8 @@ function withDefault(value: string, operator: string, operand: readonly string[]
   if (operator.endsWith("+"))
     return unknown ? [...operand, ""] : value === "" && operator === ":+" ? [""] : operand;
   if (operator.endsWith("?")) return [value];
-  if (unknown) return [...operand, UNKNOWN];
+  // The last operand of cp is its target, so a known value comes last: `cp x "${D:-/etc}/passwd"`.
+  if (unknown) return [UNKNOWN, ...operand];
   return value === "" ? operand : [value];
 }
 

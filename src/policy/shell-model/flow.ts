@@ -28,7 +28,7 @@ export interface Flow {
   /** null if unknown. */
   readonly text: string | null;
   readonly origins: readonly DataOrigin[];
-  /** Every possible text, if there are a few. */
+  /** All possible texts, if there are only a few. */
   readonly alternatives?: readonly string[];
   /** Whether a pipe or file is connected. */
   readonly connected: boolean;

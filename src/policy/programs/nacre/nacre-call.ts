@@ -9,12 +9,15 @@ import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { Scope } from "../../shell-model/script-scope.ts";
 import { NACRE_OPTIONS } from "../agents.ts";
 import { type Options, readOptions, valuesOf } from "../read-options.ts";
+import { actsOnPage } from "./approval-request.ts";
 import { nacreArguments, nacreLikeOption } from "./nacre-arguments.ts";
 
 /** Walks a nacre call, however nacre is started. Returns null for any other program. */
 export function runNacre(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const words = nacreArguments(command);
   if (words) return runCall(words, command, around, runner);
+  const acts = actsOnPage(command);
+  if (acts !== null) runner.sign("loosens-policy", command.span, acts);
   const option = nacreLikeOption(command);
   if (option !== null) {
     const detail = `${shown(command.program)} passes ${option}, which loosens the rules of nacre`;

@@ -1,0 +1,64 @@
+// Requests to nacre's own page, which can answer an approval request or type into a terminal. A command that sends one
+// would make a decision that belongs to the user.
+
+import type { EffectiveCommand } from "../../shell-model/command.ts";
+import { BRACKET } from "../../shell-model/marks.ts";
+import { hasFlag, type Options, readOptions, valuesOf } from "../read-options.ts";
+
+/** To bash, `[::1]` is a glob. */
+const LOOPBACK = `(?:localhost|[\\w.-]+\\.localhost|127(?:\\.\\d+){1,3}|\\[::1\\]|\\[::ffff:127[^\\]]*\\]|${BRACKET}|0\\.0\\.0\\.0|0|2130706433)`;
+/** The paths of the page that act. Other programs on this machine may have any other path below /api. */
+const PATH = "/+(?:\\.{1,2}/+)*api/+(?:approvals|shells)(?![\\w-])";
+/** httpie reads `:3000/path` as an address on this machine. */
+const ADDRESS = new RegExp(`^(?:https?://)?(?:[^/@]*@)?(?:${LOOPBACK}(?::[^/]*)?|:[^/]*)${PATH}`, "i");
+
+const CLIENT = /^(curl|wget|https?|xh|xhs|httpie)$/;
+const READS = /^(GET|HEAD|OPTIONS)$/i;
+
+/** How the command acts on nacre's page, or null. */
+export function actsOnPage(command: EffectiveCommand): string | null {
+  const { program, args } = command;
+  if (!CLIENT.test(program)) return null;
+  const url = args.find(({ text }) => ADDRESS.test(text.replace(/^--url=/, "")));
+  if (!url || !changesSomething(command)) return null;
+  return `${program} sends a request to the page of nacre, which answers approval requests that the user must answer`;
+}
+
+function changesSomething(command: EffectiveCommand): boolean {
+  if (command.program === "curl") return curlChanges(readOptions(command.args, CURL));
+  if (command.program === "wget") return wgetChanges(readOptions(command.args));
+  return command.stdin.connected || command.args.some(({ text }) => isHttpieBody(text));
+}
+
+const CURL = {
+  values: "-HXduAeTFbxCKmro header request data json form user upload-file url",
+  flags: "get head data-raw data-binary data-ascii data-urlencode form-string",
+};
+
+function curlChanges(options: Options): boolean {
+  const methods = valuesOf(options, "-X request");
+  if (methods.length > 0) return methods.some(({ text }) => !READS.test(text));
+  if (hasFlag(options, "-GI get head")) return false;
+  return hasFlag(
+    options,
+    "-dFT data json form upload-file data-raw data-binary data-ascii data-urlencode form-string",
+  );
+}
+
+function wgetChanges(options: Options): boolean {
+  if (hasFlag(options, "post-data post-file body-data body-file")) return true;
+  const methods = valuesOf(options, "method");
+  return hasFlag(options, "method") && !methods.some(({ text }) => READS.test(text));
+}
+
+/** A method, or an item of the body: `name=value`, `name:=json`, `name@file`. `name==value` is part of the URL. */
+const isHttpieBody = (text: string): boolean =>
+  /^(POST|PUT|PATCH|DELETE)$/i.test(text) || /^[\w.[\]-]+(:?=(?!=)|:?=?@)/.test(text) || /^--raw/.test(text);
+
+const IN_CODE = new RegExp(`//${LOOPBACK}(?::[^/"'\`\\s]*)?${PATH}`, "i");
+const SENDS = /\b(POST|PUT|PATCH)\b|\.(post|put|patch)\s*\(|\b(data|json|body)\s*[:=]/;
+
+/** The same for code in another language. */
+export function codeActsOnPage(code: string): boolean {
+  return IN_CODE.test(code) && SENDS.test(code);
+}
