@@ -2,6 +2,7 @@
 import { shownPath, wirePath } from "../support/path-text.ts";
 import type { Entry } from "./entry.ts";
 import type { Change } from "./scan-changes.ts";
+import { S_ISGID, S_ISUID } from "./setuid-bits.ts";
 
 /** The first character of a line about a change. */
 export const SIGNS = { created: "+", changed: "~", deleted: "-" } as const;
@@ -26,7 +27,7 @@ export function countsOf(changes: readonly Change[]): string {
     const found = changes.filter((change) => change.kind === kind);
     if (found.length === 0) return [];
     const below = found.reduce((sum, { tree = [] }) => sum + tree.length, 0);
-    const total = below === 0 ? "" : `, ${found.length + below} entries with everything below`;
+    const total = below === 0 ? "" : `, ${found.length + below} entries in total`;
     return [`${found.length} ${kind} (${bytesText(bytesOf(found))}${total})`];
   });
   return counts.length === 0 ? "no changes" : counts.join(", ");
@@ -46,11 +47,11 @@ function changeLine({ path, kind, before, after, tree, hasOtherAttributes = fals
 }
 
 function detailsOf(before: Entry | null, after: Entry | null, tree: Change["tree"]): string[] {
-  if (before && after) return differencesOf(before, after);
+  if (before && after) return [...differencesOf(before, after), ...specialModes(after)];
   const entry = after ?? before;
   if (!entry) return [];
   if (tree) return [`directory, ${tree.length} entries below, ${bytesText(treeBytes(tree))}`];
-  return [kindText(entry)];
+  return [kindText(entry), ...(after ? specialModes(after) : [])];
 }
 
 function differencesOf(before: Entry, after: Entry): string[] {
@@ -72,6 +73,12 @@ function differencesOf(before: Entry, after: Entry): string[] {
 function kindText({ type, size, target }: Entry): string {
   if (type === "file") return bytesText(size);
   return type === "symlink" ? `link -> ${shownPath(target ?? "")}` : type;
+}
+
+/** Modes that let another user run the file with the rights of its owner or group. */
+function specialModes({ type, mode }: Entry): string[] {
+  if (type !== "file") return [];
+  return [...(mode & S_ISUID ? ["setuid"] : []), ...(mode & S_ISGID ? ["setgid"] : [])];
 }
 
 function bytesOf(changes: readonly Change[]): number {

@@ -27,6 +27,7 @@ import {
   writePreview,
 } from "./preview-record.ts";
 import { type Change, scanChanges } from "./scan-changes.ts";
+import { withoutSetuidBits } from "./setuid-bits.ts";
 
 export type PreviewRequest = Pick<
   PreviewRecord,
@@ -94,16 +95,19 @@ export class PreviewStore {
     end: PreviewEnd,
   ): Promise<{ readonly record: PreviewRecord; readonly changes: readonly Change[] }> {
     const dir = this.dirOf(record.id);
-    const changes = await scanChanges({
-      upper: join(dir, PREVIEW_NAMES.upper),
+    const upper = join(dir, PREVIEW_NAMES.upper);
+    const scanned = await scanChanges({
+      upper,
       workspace: record.workspace,
       planted: readPlanted(dir),
       startedNs: attempt(() => lstatSync(join(dir, START_MARK), { bigint: true }).ctimeNs) ?? 0n,
     });
+    const { changes, cleaned } = withoutSetuidBits(upper, scanned);
     removeTree(join(dir, PREVIEW_NAMES.work));
     writeChanges(dir, changes);
     const notCaptured = [
       ...end.notCaptured,
+      ...cleaned.map((path) => `${path}: its setuid bit; a commit leaves it out`),
       ...changes.flatMap((change) => uncommittable(change, end.linked)),
     ];
     return { record: this.update(record, "pending", { exitCode: end.exitCode, notCaptured }), changes };

@@ -136,7 +136,7 @@ class Scan {
     }
   }
 
-  /** Compares a directory that is in both layers. If its entries changed, a changed time is no change of its own. */
+  /** Compares a directory that is in both layers. If its entries changed, a changed time does not count as a change. */
   #compareDirectory(at: string): void {
     const path = at === "" ? "." : at;
     const [before, after] = [entryAt(join(this.#plan.workspace, at)), this.#upper.entry(at)];
@@ -160,7 +160,7 @@ class Scan {
     const below = await attributesOf(workspace, [...merged, ...files]);
     for (const path of merged) {
       const text = this.#above.get(path)?.text ?? "";
-      // nacre itself created the directories above a placeholder, without attributes: that is no change by the command.
+      // nacre itself created the directories above a placeholder, without attributes: the command did not change them.
       const isPlanted = text === "" && this.#times.has(path);
       if (text !== (below.get(path)?.text ?? "") && !isPlanted) this.#markAttributes(path);
     }

@@ -12,7 +12,7 @@ import { sleep } from "../support/timing.ts";
 import type { PreviewStore } from "./preview-store.ts";
 import { recoverPending } from "./recover-pending.ts";
 
-/** The lock on disk names only the process. */
+/** The lock on disk identifies only the process, so calls within one process also need this semaphore. */
 const inThisProcess = new KeyedSemaphore(1);
 
 export async function withWorkspaceLock<T>(

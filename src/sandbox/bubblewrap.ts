@@ -167,7 +167,7 @@ export class Bubblewrap {
       ...(filter === undefined ? [] : [{ fd: FD.seccomp, mode: "read", file: filter } as const]),
       { fd: FD.status, mode: "write", file: SHELL_NAMES.sandboxStatus },
     ];
-    const noFilter = `the system call filter: nacre has none for ${process.arch}, so commands can connect to unix sockets`;
+    const noFilter = `the system call filter: nacre has none for ${process.arch}, so commands can connect to unix sockets and create setuid files`;
     return {
       stage: overlayDir === undefined ? [] : overlayStage({ dir: overlayDir, workspace: spec.workspace }),
       canVanish: view.canVanish,

@@ -1,4 +1,4 @@
-// Finds the paths in a git configuration that git runs or obeys: hook directories and included configuration. nacre
+// Finds the paths in a git configuration that git runs or uses: hook directories and included configuration. nacre
 // parses the files itself, because git would run programs that the configuration names.
 import { dirname, join, resolve } from "node:path";
 import { GIT_INCLUDES_MAX_DEPTH } from "../support/limits.ts";

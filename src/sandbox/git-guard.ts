@@ -135,7 +135,7 @@ class Guard {
 
   #addTarget({ path: named, kind, key }: ConfigTarget): void {
     const path = realPath(named);
-    const role = `which git obeys (${key})`;
+    const role = `which git reads (${key})`;
     if (path !== named) {
       this.#protections.watchLinks(named, role);
       if (this.#protections.isWritable(dirname(named)))

@@ -11,7 +11,7 @@ export interface GuardedLink {
   readonly path: string;
   /** The text of the link. */
   readonly target: string;
-  /** What the link decides, as a relative clause: "which git obeys (core.hooksPath)". */
+  /** What the link is for, as a relative clause: "which git reads (core.hooksPath)". */
   readonly role: string;
 }
 
@@ -68,9 +68,9 @@ function changeRemark({ path, target, role }: GuardedLink, now: string | undefin
   const change =
     now === undefined
       ? "was removed or is no longer a link"
-      : `now leads to ${JSON.stringify(shownPath(now))}`;
+      : `now points to ${JSON.stringify(shownPath(now))}`;
   const link = shownPath(path);
-  return `changed link: ${link}, ${role}, led to ${JSON.stringify(shownPath(target))} and ${change}. A sandbox cannot prevent a command from replacing a link, and programs outside the sandbox follow the link. Inspect ${link}, or restore the link, before you use it outside the sandbox.`;
+  return `changed link: ${link}, ${role}, pointed to ${JSON.stringify(shownPath(target))} and ${change}. A sandbox cannot prevent a command from replacing a link, and programs outside the sandbox follow the link. Inspect ${link}, or restore the link, before you use it outside the sandbox.`;
 }
 
 function partsOf(path: string): string[] {

@@ -1,6 +1,6 @@
 // Reports repositories and gitlinks that appeared while a command ran. Commands may create them, because `git init` is
-// ordinary work. But the running sandbox does not protect their config and hooks, and git obeys both outside the
-// sandbox.
+// ordinary work. But the running sandbox does not protect their config and hooks, and git outside the sandbox
+// uses both.
 import { listed } from "../support/excerpt.ts";
 import { MESSAGE_PATHS_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
@@ -49,7 +49,7 @@ function repositoryRemark(created: readonly FoundRepository[]): string {
 
 function gitlinkRemark(paths: readonly string[]): string {
   const [first = ""] = paths;
-  return `new gitlink in the index: ${pathList(paths)}. Outside the sandbox, "git status" enters a gitlink and obeys the config there. Read ${shownPath(`${first}/.git/config`)} first, or use git status --ignore-submodules=all.`;
+  return `new gitlink in the index: ${pathList(paths)}. Outside the sandbox, "git status" enters a gitlink and uses the config there. Read ${shownPath(`${first}/.git/config`)} first, or use git status --ignore-submodules=all.`;
 }
 
 function pathList(paths: readonly string[]): string {

@@ -1,6 +1,7 @@
 // Builds the system call filter for sandboxed commands on x86-64, as a classic BPF program. It closes what mounts and
-// namespaces leave open: unix sockets would work through read-only mounts, io_uring would bypass this filter, and the
-// calls in DENIED could change mounts, access the kernel or change the machine.
+// namespaces leave open: unix sockets would work through read-only mounts, io_uring would bypass this filter, another
+// user could run a setuid file that a command leaves in the workspace, and the calls in DENIED could change mounts,
+// access the kernel or change the machine.
 //
 // A call of another architecture kills the process, and a denied call returns EPERM. Every other call is allowed. Jumps
 // are relative and reach 255 instructions. The tests run the program with every call number.
@@ -45,13 +46,63 @@ export function seccompProgram({
     // A filter cannot read the flags of clone3, which are in memory. After ENOSYS, every libc falls back to clone.
     jump(EQUAL, CALL.clone3, 0, 1),
     ret(errno(ENOSYS)),
+    ...Object.entries(MODE_ARGUMENTS).flatMap(([call, index]) =>
+      checkArgument(CALL[call as keyof typeof MODE_ARGUMENTS], index, DENY_SETUID),
+    ),
+    ...Object.entries(OPEN_ARGUMENTS).flatMap(([call, { flags, mode }]) =>
+      checkArgument(CALL[call as keyof typeof OPEN_ARGUMENTS], flags, [
+        jump(ANY_BIT, CREATES_FILE, 1, 0),
+        ret(ALLOW),
+        load(DATA.arguments + 8 * mode),
+        ...DENY_SETUID,
+      ]),
+    ),
+    // The mode of openat2 is in memory as well. After ENOSYS, programs fall back to openat.
+    jump(EQUAL, CALL.openat2, 0, 1),
+    ret(errno(ENOSYS)),
     ...denied.flatMap((number) => [jump(EQUAL, number, 0, 1), DENY]),
     ret(ALLOW),
   ];
   return Buffer.concat(program);
 }
 
-const CALL = { socket: 41, socketpair: 53, ioctl: 16, clone: 56, unshare: 272, clone3: 435 } as const;
+const CALL = {
+  socket: 41,
+  socketpair: 53,
+  ioctl: 16,
+  clone: 56,
+  unshare: 272,
+  clone3: 435,
+  chmod: 90,
+  fchmod: 91,
+  fchmodat: 268,
+  fchmodat2: 452,
+  mknod: 133,
+  mknodat: 259,
+  creat: 85,
+  open: 2,
+  openat: 257,
+  openat2: 437,
+} as const;
+
+/** Where each call takes a mode. mkdir is missing because the kernel ignores the setuid bit there. */
+const MODE_ARGUMENTS = {
+  chmod: 1,
+  fchmod: 1,
+  fchmodat: 2,
+  fchmodat2: 2,
+  mknod: 1,
+  mknodat: 2,
+  creat: 1,
+} as const;
+
+const OPEN_ARGUMENTS = { open: { flags: 1, mode: 2 }, openat: { flags: 2, mode: 3 } } as const;
+
+/** O_CREAT and the own bit of O_TMPFILE. Without them, the kernel ignores the mode, and the argument is garbage. */
+const CREATES_FILE = 0o20_000_100;
+
+/** S_ISGID stays allowed, because shared git repositories set it on directories, and a filter cannot see the type. */
+const S_ISUID = 0o4000;
 
 /** IPv4, IPv6 and netlink. Unix sockets and the families of hypervisors and hardware are denied. */
 const SOCKET_FAMILIES = [2, 10, 16];
@@ -149,6 +200,9 @@ const DATA = { number: 0, architecture: 4, arguments: 16 } as const;
 const EQUAL = 0x15;
 const AT_LEAST = 0x35;
 const ANY_BIT = 0x45;
+
+/** Denies a call if the mode in the accumulator has the setuid bit. */
+const DENY_SETUID = [jump(ANY_BIT, S_ISUID, 0, 1), DENY, ret(ALLOW)];
 
 /**
  * For one call, loads the lower half of an argument, because the kernel reads these arguments as 32 bits. Every path of

@@ -7,17 +7,21 @@ import { type ListedPath, listedPaths, type PathTable } from "./listed-paths.ts"
 const PLACES: PathTable = {
   bash: ".bashrc, .bash_profile, .bash_login, .bash_logout, .bash_aliases, .profile, .inputrc",
   zsh: ".zshenv, .zprofile, .zshrc, .zlogin, .zlogout",
-  "other shells": ".cshrc, .tcshrc, .login, .kshrc, .mkshrc",
+  "other shells": ".cshrc, .tcshrc, .login, .kshrc, .mkshrc, .shinit, .config/powershell/",
   fish: ".config/fish/",
   "environment of a login": ".pam_environment, .config/environment.d/, .config/plasma-workspace/",
-  desktop: ".xinitrc, .xprofile, .xsession, .xsessionrc, .config/autostart/, .local/share/applications/",
+  desktop:
+    ".xinitrc, .xprofile, .xsession, .xsessionrc, .config/user-dirs.dirs, .config/autostart/, .local/share/applications/",
+  "window managers": ".config/sway/, .config/i3/, .config/hypr/, .xmonad/, .config/xmonad/",
   services: ".config/systemd/, .local/share/systemd/, .local/share/dbus-1/, Library/LaunchAgents/",
   git: ".gitconfig, .config/git/",
   editors: ".vimrc, .gvimrc, .exrc, .vim/, .config/nvim/, .emacs, .emacs.d/init.el, .emacs.d/early-init.el",
   "VS Code": ".config/Code/User/settings.json, .config/Code/User/tasks.json, .config/Code/User/mcp.json",
   "terminals and prompts":
-    ".tmux.conf, .config/tmux/, .screenrc, .config/starship.toml, .direnvrc, .config/direnv/",
-  "debuggers and REPLs": ".gdbinit, .lldbinit, .irbrc, .psqlrc, .sqliterc, .Rprofile",
+    ".tmux.conf, .config/tmux/, .screenrc, .config/starship.toml, .config/kitty/, .config/alacritty/, .direnvrc, .config/direnv/, .config/mise/",
+  "debuggers and REPLs":
+    ".gdbinit, .config/gdb/, .lldbinit, .irbrc, .psqlrc, .sqliterc, .Rprofile, .ipython/profile_default/ipython_config.py, .ipython/profile_default/startup/",
+  Docker: ".docker/cli-plugins/",
   builds: ".cargo/config, .cargo/config.toml, .cargo/env, .gradle/init.gradle, .gradle/init.d/, .mavenrc",
   "Claude Code":
     ".claude/settings.json, .claude/settings.local.json, .claude/hooks/, .claude/plugins/, .claude/commands/, .claude/agents/, .claude/skills/",
@@ -29,7 +33,11 @@ const PLACES: PathTable = {
 export const HOME_STARTUP: readonly ListedPath[] = listedPaths(PLACES);
 
 /**
- * Directories that usually precede the system's directories in PATH. The policy allows a command to create links there,
- * because people install tools that way. A sandbox does not: a link could replace a program that the user runs outside.
+ * Directories of programs and libraries that people install into, so the policy does not treat them as startup files. A
+ * sandbox makes them read-only: a command could replace a program that the user runs outside, or add a `.pth` file or
+ * `usercustomize.py`, which every Python runs.
  */
-export const HOME_PROGRAMS: readonly ListedPath[] = listedPaths({ "of the user": ".local/bin/, bin/" });
+export const HOME_PROGRAMS: readonly ListedPath[] = listedPaths({
+  "in PATH": ".local/bin/, bin/",
+  "of Python": ".local/lib/",
+});

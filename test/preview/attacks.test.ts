@@ -1,5 +1,5 @@
-// What a previewed command, or a program beside a commit, must not reach: files outside the workspace, the layers and
-// the state root, other users' files, and the mounts of the sandbox.
+// A previewed command, or a program that runs during a commit, must not reach files outside the workspace, the layers,
+// the state root, other users' files, or the mounts of the sandbox.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -25,13 +25,13 @@ describeSandboxed("a previewed command", () => {
     ["finds a layer below the state root", "[[ -n $(find $STATE -name upper 2>/dev/null) ]]"],
     ["writes to the state root", "mkdir -p $STATE/previews/x"],
     ["leaves its root through a process", "ls /proc/*/root/$STATE/previews 2>/dev/null | grep ."],
-    ["mounts", "mount -t tmpfs none /mnt"],
+    ["mounts a file system", "mount -t tmpfs none /mnt"],
     ["makes the root writable", "mount -o remount,rw,bind /"],
     ["unmounts the overlay", "umount $PWD || umount -l $PWD"],
     ["creates a user namespace", "unshare --user --map-root-user true"],
     ["creates a device", "mknod dev c 1 3"],
-    ["plants a mark of the overlay", "mknod gone c 0 0"],
-    ["writes a setting of the kernel", "echo x >/proc/sys/kernel/hostname"],
+    ["creates a whiteout of the overlay", "mknod gone c 0 0"],
+    ["changes a setting of the kernel", "echo x >/proc/sys/kernel/hostname"],
     ["reads accounts", "grep . /etc/shadow"],
   ])("never %s", async (_, attack) => {
     writeFileSync(join(world.outside(), "locked"), "theirs\n", { mode: 0o000 });
@@ -44,7 +44,7 @@ describeSandboxed("a previewed command", () => {
     expect(snapshotOf(world.outside())).toEqual(before);
   });
 
-  test.skipIf(!isRoot)("reads no file of another user (needs root, to create one)", async () => {
+  test.skipIf(!isRoot)("cannot read a file of another user (needs root to create one)", async () => {
     const file = join(world.outside(), "secret");
     writeFileSync(file, "SECRET\n", { mode: 0o600 });
     chownSync(file, OTHER_USER, OTHER_USER);
@@ -53,7 +53,7 @@ describeSandboxed("a previewed command", () => {
   });
 
   test.skipIf(!isRoot)(
-    "has no capability but the one to ignore modes of root's files, and none in a sandbox (needs root)",
+    "has only the capability to ignore file modes, and none in a sandbox (needs root)",
     async () => {
       const show = "grep -E '^Cap(Eff|Prm|Bnd|Amb)' /proc/self/status | cut -f2 | sort -u";
       // CAP_DAC_OVERRIDE is number 1.
@@ -70,7 +70,7 @@ describeSandboxed("a previewed command", () => {
 });
 
 describeSandboxed("a program that swaps a directory for a link during a commit", () => {
-  test("leads nothing out of the workspace", { timeout: 600_000 }, async () => {
+  test("redirects no write out of the workspace", { timeout: 600_000 }, async () => {
     const target = join(world.outside(), "target");
     mkdirSync(target);
     for (const name of ["f", "gone"]) writeFileSync(join(target, name), "theirs\n");

@@ -9,7 +9,7 @@ const world = useFileTools({ with: ["preview"] });
 const { kit, path, work } = world;
 
 describeSandboxed("bad input", () => {
-  test("unknown, committed, discarded and undone previews, and paths that are not in it", async () => {
+  test("unknown, committed, discarded and undone previews, and paths that are not in a preview, are refused", async () => {
     const { previewId: id } = await kit().preview("echo 1 >one");
     const call = (
       action: "commit" | "diff" | "discard" | "undo" | "show",
@@ -72,7 +72,7 @@ describeSandboxed("bad input", () => {
     ]);
   });
 
-  test("two commits at once: one writes, the other learns of it", async () => {
+  test("of two concurrent commits, one writes and the other is refused", async () => {
     const { previewId } = await kit().preview("echo 1 >one");
     const other = await world.open();
     const ends = await Promise.allSettled([kit(), other].map((one) => one.previews.commit(previewId)));
@@ -81,7 +81,7 @@ describeSandboxed("bad input", () => {
     expect(refused).toMatchObject({ reason: { message: expect.stringContaining("It was committed") } });
   });
 
-  test("a workspace that is gone is a conflict", async () => {
+  test("a missing workspace is a conflict", async () => {
     const { previewId } = await kit().preview("echo 1 >one; mkdir d; echo 2 >d/two");
     rmSync(work(), { recursive: true });
     await expect(kit().previews.commit(previewId)).rejects.toMatchObject({ code: "conflict" });
@@ -98,9 +98,7 @@ describeSandboxed("bad input", () => {
     expect(existsSync(small.manager.previews.dirOf(result.previewId).concat("/upper"))).toBe(false);
   });
 
-  test("a workspace with a mount point or with files of others is refused with the cause", async ({
-    skip,
-  }) => {
+  test("a workspace with files of other users is refused with the cause", async ({ skip }) => {
     skip(process.getuid?.() !== 0, "needs root, to create a file of another user");
     writeFileSync(path("theirs"), "");
     chownSync(path("theirs"), 65_534, 65_534);
@@ -112,7 +110,7 @@ describeSandboxed("bad input", () => {
 });
 
 describeSandboxed("an approval", () => {
-  test("shows the preview of its command, and the refusal offers one", async () => {
+  test("shows the preview of its command; without one, the refusal offers a preview", async () => {
     writeFileSync(path("f"), "");
     const command = "rm -rf -- *";
     await expect(kit().run(command)).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// Committing and undoing previews: all or nothing, equal to running the command, and back again.
+// A commit applies all changes or none, and has the same result as running the command. An undo restores everything.
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
@@ -31,7 +31,7 @@ function plantLink(at: string): void {
 }
 
 describeSandboxed("a commit", () => {
-  test("keeps times, modes, holes, attributes, hard links and odd names", async () => {
+  test("keeps times, modes, holes, attributes, hard links and unusual names", async () => {
     const command = [
       "truncate -s 50M sparse; touch -d 2001-02-03 old; echo x >old2; touch -r old old2",
       "echo one >h1; ln h1 h2; printf x >$'odd\\n\\xff'; mkfifo pipe; chmod 640 old; ln -s \"$(printf 'a%.0s' {1..500})\" long",
@@ -120,7 +120,7 @@ describeSandboxed("a commit", () => {
     expect(readFileSync(path("a"), "utf8")).toBe("mine\n");
   });
 
-  test("planted links lead nowhere", async () => {
+  test("follows no links", async () => {
     const outside = join(world.outside(), "target");
     mkdirSync(outside);
     writeFileSync(join(outside, "f"), "theirs\n");
@@ -132,7 +132,7 @@ describeSandboxed("a commit", () => {
     symlinkSync(outside, path("d"));
     await expect(kit().previews.commit(previewId)).rejects.toMatchObject({ code: "conflict" });
     expect(snapshotOf(outside)).toEqual(before);
-    // A link in the preview itself is written as a link, and nothing goes through it.
+    // A link in the preview itself is written as a link, and no write follows it.
     const second = await kit().preview(
       `rm d; ln -s ${outside} e; ln -s ${outside}/f e2; rm -rf e/f; echo z >e2`,
     );
@@ -141,7 +141,7 @@ describeSandboxed("a commit", () => {
     expect(readlinkSync(path("e"))).toBe(outside);
   });
 
-  test("of a command that needs approval needs it", async () => {
+  test("needs approval if its command needs approval", async () => {
     mkdirSync(path("src"));
     const asked: string[] = [];
     const { previewId } = await kit().preview("git push --force || rm -rf src");
@@ -158,7 +158,7 @@ describeSandboxed("a commit", () => {
     expect(existsSync(path("src"))).toBe(false);
   });
 
-  test("changes a file under all its names in the workspace, and names one that has others", async () => {
+  test("changes all hard links of a file in the workspace, and names files with links elsewhere", async () => {
     writeFileSync(path("a"), "a\n");
     linkSync(path("a"), path("b"));
     writeFileSync(path("c"), "c\n");
@@ -188,7 +188,7 @@ describeSandboxed("a commit", () => {
     ["f", "touch -d 2001-01-01 f", "~ f (2 B)"],
     ["d", "touch -d 2001-01-01 d", "~ d/ (times)"],
     [".", "touch -d 2001-01-01 .", "~ ./ (times)"],
-  ])("finds, writes and takes back a change of nothing but metadata: %s: %s", async (name, command, line) => {
+  ])("finds, writes and undoes a change of only metadata: %s: %s", async (name, command, line) => {
     mkdirSync(path("d"));
     writeFileSync(path("d/inside"), "i\n");
     mkdirSync(path("d/sub"));
@@ -248,7 +248,7 @@ describeSandboxed("an undo", () => {
     expect(snapshotOf(work())).toEqual(before);
   });
 
-  test("without an id takes back the newest commit of the workspace", async () => {
+  test("without an id undoes the newest commit of the workspace", async () => {
     const first = await kit().preview("echo 1 >one");
     const second = await kit().preview("echo 2 >two");
     await kit().previews.commit(second.previewId);

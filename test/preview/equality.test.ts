@@ -16,7 +16,7 @@ const SCRIPTS_COUNT = isLong ? 500 : 12;
 const SCRIPTS_PER_TEST = isLong ? 50 : 6;
 const FIRST_SEED = Number(process.env["NACRE_SEED"] ?? 1);
 
-/** In a sandbox root cannot keep the setuid bit of a file that it writes to (CAP_FSETID). */
+/** In a sandbox, root cannot keep the setgid bit of a file that it writes to (CAP_FSETID). */
 const AS_IN_SANDBOX =
   process.getuid?.() === 0 ? ["setpriv", "--inh-caps=-fsetid", "--bounding-set=-fsetid"] : [];
 
@@ -60,7 +60,7 @@ async function compare(seed: number): Promise<void> {
   await kit().previews.commit(previewId);
   const options = { withoutTimes: true };
   expect(snapshotOf(work(), options), label).toEqual(snapshotOf(direct, options));
-  // An entry that the script did not touch keeps its times and its inode, too.
+  // An entry that the script did not touch also keeps its times and its inode.
   const isUntouched = (line: string) => untouched.has(nameIn(line));
   expect(snapshotOf(work()).filter(isUntouched), label).toEqual(before.filter(isUntouched));
   await kit().previews.undo(previewId);
@@ -73,7 +73,7 @@ describeSandboxed("a commit equals running the script, and an undo the state bef
     { length: SCRIPTS_COUNT / SCRIPTS_PER_TEST },
     (_, part) => part * SCRIPTS_PER_TEST,
   );
-  test.each(parts)("for random scripts from seed %i on", { timeout: 600_000 }, async (offset) => {
+  test.each(parts)("for random scripts with offset %i", { timeout: 600_000 }, async (offset) => {
     for (let seed = FIRST_SEED + offset; seed < FIRST_SEED + offset + SCRIPTS_PER_TEST; seed++)
       await compare(seed);
   });

@@ -1,5 +1,5 @@
-// A disk that fills up during a commit. The workspace and the state root are on a small tmpfs in a mount namespace of
-// the test's own program.
+// A disk that fills up during a commit. The workspace and the state root are on a small tmpfs, in the mount
+// namespace of a separate program.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const STAGING_FAILS = `
   nacre undo >/dev/null; echo "undone $? $(tree)"
 `;
 
-/** The disk has room for the first journal, and not for the second one, which is larger and written after the steps. */
+/** The disk has room for the first journal, but not for the second one, which is larger and written after the steps. */
 const LAST_WRITE_FAILS = `
   echo old >changed; echo twin >twin1; ln twin1 twin2; mkdir d; touch -d 2001-01-01 d
   state() { find . -printf '%p %y %m %s %n %i %T@\\n' | sort | sha256sum; }
@@ -49,7 +49,7 @@ const LAST_WRITE_FAILS = `
   [[ $(state) == "$before" ]] && echo unchanged
 `;
 
-/** The disk has room for the commit, and not for the list of the changes that stay pending. */
+/** The disk has room for the commit, but not for the list of the remaining pending changes. */
 const RECORD_FAILS = `
   nacre run --preview 'echo 1 >one; mkdir new; for i in {1..2000}; do : >"new/$(printf %0200d $i)"; done' >/dev/null
   id=$(basename "$NACRE_HOME"/previews/preview_*)
@@ -75,7 +75,7 @@ function factsOf(script: string): string[] {
 describeSandboxed("a commit on a full disk", () => {
   beforeEach(({ skip }) => skip(!canMount(), CANNOT_MOUNT));
 
-  test("writes nothing, says what to do, and succeeds when there is room", () => {
+  test("writes nothing, names the fix, and succeeds when there is room", () => {
     expect(factsOf(STAGING_FAILS)).toEqual([
       "preview 0 changed 4 removed 1000000",
       expect.stringMatching(
@@ -87,7 +87,7 @@ describeSandboxed("a commit on a full disk", () => {
     ]);
   });
 
-  test("takes its steps back if the journal cannot be marked as done", () => {
+  test("undoes its steps if the journal cannot be marked as done", () => {
     expect(factsOf(LAST_WRITE_FAILS)).toEqual([
       expect.stringMatching(/^commit nacre: No space is left on the disk, so .* the workspace is as it was/),
       "unchanged",
@@ -99,7 +99,7 @@ describeSandboxed("a commit on a full disk", () => {
     ]);
   });
 
-  test("says that the changes are in the workspace if only its record cannot be written", () => {
+  test("reports that the changes are in the workspace if only its record cannot be written", () => {
     expect(factsOf(RECORD_FAILS)).toEqual([
       expect.stringMatching(/^commit nacre: The changes of preview \S+ are in the workspace, but/),
       "full one 2",

@@ -23,7 +23,7 @@ for i in {1..60}; do mkdir -p new/$i; echo $i >new/$i/f; echo $i >top$i; done
 echo x >>f1; echo x >>h1; chmod 700 d4; rm f2; mv d4/f6 moved; ln -sfn f1 to-dir; cp -aT marked-dir empty
 `;
 
-/** Returns how long the host took, in ms, or undefined if it was killed before its end. */
+/** Returns how long the host took, in ms, or undefined if it was killed before it finished. */
 async function runHost(
   action: "commit" | "undo",
   id: string,
@@ -52,7 +52,7 @@ async function runHost(
   return undefined;
 }
 
-/** The next start of any host ends what the killed one has begun. */
+/** Starts another host, which completes or undoes what the killed host began. */
 async function recover(isCli: boolean): Promise<void> {
   if (isCli) {
     const env = { ...process.env, NACRE_HOME: `${work()}/../state` };
@@ -62,9 +62,9 @@ async function recover(isCli: boolean): Promise<void> {
 }
 
 describeSandboxed("a host that is killed", () => {
-  test("leaves a commit and an undo done or not begun", { timeout: isLong ? 1_800_000 : 120_000 }, async ({
-    annotate,
-  }) => {
+  test("leaves every commit and undo either complete or not begun", {
+    timeout: isLong ? 1_800_000 : 120_000,
+  }, async ({ annotate }) => {
     plantTree(work());
     const before = snapshotOf(work());
     const { previewId: first } = await kit().preview(SCRIPT);

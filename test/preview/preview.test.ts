@@ -1,4 +1,4 @@
-// What a preview lists, and that the workspace stays as it is.
+// The changes that a preview lists. The workspace stays unchanged.
 import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -59,13 +59,13 @@ describeSandboxed("a preview", () => {
     expect(snapshotOf(work())).toEqual(before);
   });
 
-  test("a replaced directory shows what is gone and what is new in it", async () => {
+  test("a replaced directory lists its deleted and created entries", async () => {
     populate();
     const result = await kit().preview("rm -rf src; mkdir src; echo n >src/n; echo b2 >src/b.txt");
     expect(result).toMatchObject({ created: ["src/n"], changed: ["src/b.txt"], deleted: ["src/deep"] });
   });
 
-  test("a directory in a replaced one is replaced, too", async () => {
+  test("a directory inside a replaced directory is also replaced", async () => {
     populate();
     const { created, changed, deleted, previewId } = await kit().preview("rm -rf src; mkdir -p src/deep/new");
     expect({ created, deleted }).toEqual({
@@ -77,7 +77,7 @@ describeSandboxed("a preview", () => {
     expect(existsSync(path("src/deep/c.txt"))).toBe(false);
   });
 
-  test("a file that is only opened for writing, or linked to, is no change", async () => {
+  test("a file that is only opened for writing, or gets a hard link, is not a change", async () => {
     populate();
     expect(await kit().preview(": >>a.txt; ln a.txt second")).toMatchObject({
       created: ["second"],
@@ -85,7 +85,7 @@ describeSandboxed("a preview", () => {
     });
   });
 
-  test("starts from the state of its session and leaves it alone", async () => {
+  test("starts from the state of its session and does not change it", async () => {
     populate();
     await kit().call("Bash", { command: "cd src; export V=1; f() { echo f$V$PWD; }" });
     const previewed = await kit().call("Bash", { command: "f; cd /; V=2; echo x >new", preview: true });
@@ -104,7 +104,7 @@ describeSandboxed("a preview", () => {
     expect(existsSync(`${world.outside()}/x`)).toBe(false);
   });
 
-  test("runs a command that needs approval without a question, and refuses a denied one", async () => {
+  test("runs a command that needs approval without asking, and refuses a denied one", async () => {
     populate();
     await expect(kit().run("git push --force")).rejects.toMatchObject({ code: "approval_pending" });
     expect(await kit().preview("git push --force || rm -rf src")).toMatchObject({ deleted: ["src"] });
@@ -129,7 +129,7 @@ describeSandboxed("a preview", () => {
     await expect(confined.preview("echo x >x")).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  test("Bash has the parameter only with the group", async () => {
+  test("Bash has the preview parameter only if previews are enabled", async () => {
     const plain = await world.open({ with: [] });
     expect(JSON.stringify(plain.schemas("mcp"))).not.toContain("preview");
     expect(await plain.call("Bash", { command: "true", preview: true })).toMatchObject({

@@ -22,7 +22,7 @@ const managers = Object.fromEntries(
 ) as unknown as Record<SandboxProfile, ReturnType<typeof world.manager>>;
 
 const SECRET = "HOST-SECRET-7c1f";
-let heard: string[] = [];
+let received: string[] = [];
 let tcpPort = 0;
 let udpPort = 0;
 const closing: (() => void)[] = [];
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await listening(path, () => path.listen(join(outside, "docker.sock")));
   const abstract = createServer((socket) => socket.end("hello\n"));
   await listening(abstract, () => abstract.listen(`\0nacre-test-${process.pid}`));
-  const udp = createSocket("udp4", (message) => heard.push(message.toString().trim()));
+  const udp = createSocket("udp4", (message) => received.push(message.toString().trim()));
   await new Promise<void>((resolve) => udp.bind(0, "0.0.0.0", resolve));
   udpPort = udp.address().port;
   closing.push(
@@ -70,7 +70,7 @@ interface Attack {
   readonly before?: () => void;
   /** Whether it succeeded, if the output does not show it. */
   readonly reached?: () => Promise<boolean>;
-  /** Why the control cannot succeed on this machine. */
+  /** What the attack needs to succeed without a sandbox. */
   readonly needs?: "root" | "32-bit calls";
 }
 
@@ -104,13 +104,13 @@ const ATTACKS: readonly Attack[] = [
     command: () => "(exec 3>>/proc/sys/kernel/core_pattern) && echo REACHED",
     needs: "root",
   },
-  { name: "makes a user namespace", command: () => "unshare --user true && echo REACHED" },
+  { name: "creates a user namespace", command: () => "unshare --user true && echo REACHED" },
   { name: "reads an ssh key", command: () => "cat ~/.ssh/id_ed25519 && echo REACHED" },
   { name: "reads cloud credentials", command: () => "cat ~/.aws/credentials && echo REACHED" },
   { name: "reads ~/.netrc", command: () => "cat ~/.netrc && echo REACHED" },
   { name: "reads ~/.npmrc", command: () => "cat ~/.npmrc && echo REACHED" },
   {
-    name: "reads what other shells have printed",
+    name: "reads the output of other shells",
     command: () => `cat '${home}'/state*/shells/*/meta && echo REACHED`,
   },
   { name: "connects to the host's loopback", command: () => connect(`${tcpPort}, "127.0.0.1"`) },
@@ -118,15 +118,15 @@ const ATTACKS: readonly Attack[] = [
   {
     name: "sends a datagram to the host",
     before: () => {
-      heard = [];
+      received = [];
     },
     command: () =>
       `${node} 'require("dgram").createSocket("udp4").send("SENT", ${udpPort}, "127.0.0.1", () => process.exit())'`,
     reached: async () => {
-      // Datagrams to one socket arrive in order: when this one is here, an earlier one is, too.
+      // Datagrams to one socket arrive in order: once this one is here, so are all earlier ones.
       await udpSend("LAST");
-      await eventually(() => expect(heard).toContain("LAST"));
-      return heard.includes("SENT");
+      await eventually(() => expect(received).toContain("LAST"));
+      return received.includes("SENT");
     },
   },
   { name: "connects to a unix socket by its path", command: () => connect(`"${outside}/docker.sock"`) },
@@ -141,7 +141,7 @@ const ATTACKS: readonly Attack[] = [
       `perl -MSocket -e 'socketpair(my $one, my $two, AF_UNIX, ${type}, 0) or die "$!\n"; print "REACHED\n" if defined send($one, "SENT", 0, pack_sockaddr_un("${datagrams}"))'`,
   })),
   {
-    name: "calls the kernel by the numbers of 32-bit programs",
+    name: "uses the system call numbers of 32-bit programs",
     before: () => writeFileSync(join(workspace, "old-call"), programWithOldCall(), { mode: 0o755 }),
     command: () => "./old-call",
     needs: "32-bit calls",
@@ -152,7 +152,7 @@ const ATTACKS: readonly Attack[] = [
     command: () => `[[ $(tr '\\0' ' ' </proc/${victim.pid}/cmdline) == 'sleep 1000 ' ]] && echo REACHED`,
   },
   { name: "traces an outside process", command: () => syscall(`101, 0x4206, ${victim.pid}, 0, 0`) },
-  { name: "traces at all", command: () => syscall("101, 0, 0, 0, 0") },
+  { name: "asks to be traced", command: () => syscall("101, 0, 0, 0, 0") },
   {
     name: "sees block devices",
     command: () => "find /dev -type b 2>/dev/null | grep -q . && echo REACHED",
@@ -172,7 +172,7 @@ const ATTACKS: readonly Attack[] = [
     command: () => "echo x >.git/hooks/pre-commit && echo REACHED",
   },
   {
-    name: "moves .git away and makes another with hooks",
+    name: "moves .git away and creates another with hooks",
     before: repository,
     command: () => "mv .git .git2 && mkdir -p .git/hooks && echo x >.git/hooks/pre-commit && echo REACHED",
   },
@@ -182,14 +182,18 @@ const ATTACKS: readonly Attack[] = [
     command: () => "git config core.fsmonitor x && echo REACHED",
   },
   {
-    name: "leads git to another config",
+    name: "redirects git to another config",
     before: repository,
     command: () => `echo '${workspace}/evil' >.git/commondir && grep -q evil .git/commondir && echo REACHED`,
   },
   {
-    name: "makes a key in the kernel",
+    name: "creates a key in the kernel",
     // add_key("user", "nacre", "x", 1, KEY_SPEC_PROCESS_KEYRING)
     command: () => syscall("248, $t, $d, $p, 1, -2", 'my ($t, $d, $p) = ("user", "nacre-test", "x");'),
+  },
+  {
+    name: "sets the setuid bit of a file",
+    command: () => 'f=$(mktemp) && chmod 4755 "$f" && echo REACHED; rm -f "$f"',
   },
   { name: "sets up an io_uring", command: () => syscall("425, 1, $b", 'my $b = "\\0" x 128;') },
 ];
@@ -204,7 +208,7 @@ describeSandboxed("a command in a sandbox", () => {
 
 describe("without a sandbox, the attacks succeed", () => {
   const isRoot = process.getuid?.() === 0;
-  const has = { root: isRoot, "32-bit calls": takesOldCalls() };
+  const has = { root: isRoot, "32-bit calls": allowsOldCalls() };
   test.each(ATTACKS.filter(({ needs }) => needs === undefined || has[needs]))(
     "succeeds when it $name",
     async (attack) => {
@@ -271,8 +275,8 @@ async function listening(server: Server, listen: () => void): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Kernels can be built or started without them. */
-function takesOldCalls(): boolean {
+/** Whether the kernel allows 32-bit calls. It can be built or booted without them. */
+function allowsOldCalls(): boolean {
   const path = join(outside, "old-call");
   writeFileSync(path, programWithOldCall(), { mode: 0o755 });
   return spawnSync(path).stdout?.toString() === "REACHED\n";

@@ -18,7 +18,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.outcome).toEqual({ kind: "exited", code: 7 });
     const killed = await runIn(manager, "kill -SEGV $$", workspace);
     expect(killed.outcome).toEqual({ kind: "signaled", signal: "SIGSEGV", code: 139 });
-    // bwrap's own code for its own failures.
+    // 1 is also bwrap's exit code for its own failures.
     const one = await runIn(manager, "exit 1", workspace);
     expect(one.outcome).toEqual({ kind: "exited", code: 1 });
   });
@@ -30,7 +30,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(JSON.parse(readFileSync(shell.started.files.meta, "utf8")).confinement).toEqual(expected);
   });
 
-  test("gets variables, directory and script as without a sandbox", async () => {
+  test("gets the same variables, directory and script as without a sandbox", async () => {
     const command = `echo "$A|$PWD|$#|\${BASH_ENV-none}|\${0##*/}|$SHLVL"; echo $$ >"$HOME/x"`;
     const shell = await manager.createShell({
       command,
@@ -43,7 +43,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.getAllOutput()).toContain("Read-only file system");
   });
 
-  test("runs the caller's BASH_ENV, inside", async () => {
+  test("runs the caller's BASH_ENV inside the sandbox", async () => {
     const env = { BASH_ENV: join(workspace, "rc") };
     await runIn(manager, "echo 'echo rc in pid $$' >rc", workspace);
     const shell = await manager.createShell({
@@ -58,7 +58,7 @@ describeSandboxed("a sandboxed shell", () => {
 
   test("inherits only the standard descriptors", async () => {
     const shell = await runIn(manager, "exec ls /proc/self/fd", workspace);
-    // The last is the directory itself.
+    // The last one is the open directory itself.
     expect(shell.getAllOutput()).toBe("0\n1\n2\n3\n");
   });
 
@@ -75,8 +75,8 @@ describeSandboxed("a sandboxed shell", () => {
 
   test("ends together with everything it started, even after setsid and double forks", async () => {
     const mark = new Mark();
-    const [hidden, deaf] = [mark.next(), mark.next()];
-    const command = `setsid sleep ${hidden} & (trap '' TERM; sleep ${deaf}; sleep ${deaf}) & echo ready; wait`;
+    const [hidden, ignoring] = [mark.next(), mark.next()];
+    const command = `setsid sleep ${hidden} & (trap '' TERM; sleep ${ignoring}; sleep ${ignoring}) & echo ready; wait`;
     const shell = await manager.createShell({ command, workingDir: workspace });
     await shell.waitFor({ pattern: /ready/, timeoutMs: 10_000 });
     const { survivors } = await shell.kill({ graceMs: 100 });

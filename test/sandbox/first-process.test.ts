@@ -10,7 +10,7 @@ const { home, workspace } = useSandboxWorld();
 const hosts = useSpecialHosts();
 const SECRET = "FIRST-PROCESS-4b1d";
 
-/** The host's own environment lacks the secret, so a command can only get it from there. */
+/** The host's own environment lacks the secret, so a command can only get it from the first process. */
 const asChildOfFirst = [
   ...["unshare", ...(isRoot ? [] : ["-r"]), "--pid", "--fork", "--mount-proc"],
   ...["env", `SECRET=${SECRET}`, "bash", "-c", 'env -u SECRET "$@"; exit "$?"', "bash"],
@@ -25,13 +25,13 @@ async function read(sandbox: SandboxProfile): Promise<string> {
   return await host.ask<string>("output", { id });
 }
 
-test("without a sandbox the environment of the first process is read", async ({ skip }) => {
+test("without a sandbox, the environment of the first process can be read", async ({ skip }) => {
   skip(!canMount(), CANNOT_MOUNT);
   expect(await read("off")).toBe(`SECRET=${SECRET}\ndone\n`);
 });
 
 describeSandboxed("the environment of the machine's first process", () => {
-  test.each(["read-only", "workspace-write"] as const)("is not read in %s", async (profile) => {
+  test.each(["read-only", "workspace-write"] as const)("cannot be read in %s", async (profile) => {
     expect(await read(profile)).toBe("done\n");
   });
 });

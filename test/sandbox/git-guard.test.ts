@@ -41,7 +41,7 @@ function repository(path: string): void {
 interface Plant {
   readonly what: string;
   readonly before: () => void;
-  /** Of the workspace; the command writes there. */
+  /** Relative to the workspace. The command writes to it. */
   readonly path: string;
 }
 
@@ -82,11 +82,19 @@ const PLANTS: readonly Plant[] = [
     path: ".git/config.worktree",
   },
   { what: "a missing config.worktree, with the extension off", before: top, path: ".git/config.worktree" },
-  { what: "the config of a repository below", before: nested("sub"), path: "sub/.git/config" },
-  { what: "a hook of a repository below", before: nested("a/b/c"), path: "a/b/c/.git/hooks/post-checkout" },
-  { what: "a commondir in a repository below", before: nested("sub"), path: "sub/.git/commondir" },
+  { what: "the config of a repository in a subdirectory", before: nested("sub"), path: "sub/.git/config" },
   {
-    what: "the config of a repository in a workspace that is none",
+    what: "a hook of a repository in a subdirectory",
+    before: nested("a/b/c"),
+    path: "a/b/c/.git/hooks/post-checkout",
+  },
+  {
+    what: "a commondir in a repository in a subdirectory",
+    before: nested("sub"),
+    path: "sub/.git/commondir",
+  },
+  {
+    what: "the config of a repository in a workspace that is not a repository",
     before: () => repository(join(workspace, "one")),
     path: "one/.git/config",
   },
@@ -96,7 +104,7 @@ const PLANTS: readonly Plant[] = [
     path: "store/config",
   },
   {
-    what: "the config of a repository that is a gitlink, deep down and in a hidden directory",
+    what: "the config of a repository that is a gitlink, deep in a hidden directory",
     before: () => {
       nested(".x/a/b/c/d/e")();
       git(workspace, "add", ".x/a/b/c/d/e");
@@ -118,7 +126,7 @@ const PLANTS: readonly Plant[] = [
     path: ".git/modules/mod/hooks/post-checkout",
   },
   {
-    what: "a hook where core.hooksPath leads",
+    what: "a hook in the directory that core.hooksPath names",
     before: () => {
       top();
       git(workspace, "config", "core.hooksPath", ".githooks");
@@ -127,7 +135,7 @@ const PLANTS: readonly Plant[] = [
     path: ".githooks/pre-commit",
   },
   {
-    what: "a hook where core.hooksPath leads and nothing is",
+    what: "a hook in a missing directory that core.hooksPath names",
     before: () => {
       top();
       git(workspace, "config", "core.hooksPath", "tools/hooks");
@@ -135,7 +143,7 @@ const PLANTS: readonly Plant[] = [
     path: "tools/hooks/pre-commit",
   },
   {
-    what: "a hook where an absolute, quoted core.hooksPath leads",
+    what: "a hook in the directory that an absolute, quoted core.hooksPath names",
     before: () => {
       top();
       config(`[Core] # of ours\n\thooksPath = "${workspace}/my \\"hooks" ; there`);
@@ -144,7 +152,7 @@ const PLANTS: readonly Plant[] = [
     path: 'my "hooks/pre-commit',
   },
   {
-    what: "a hook where the user's own core.hooksPath leads",
+    what: "a hook in the directory that core.hooksPath in the user's config names",
     before: () => {
       top();
       put(join(home, ".gitconfig"), "[core]\n\thooksPath = .shared-hooks\n");
@@ -152,7 +160,7 @@ const PLANTS: readonly Plant[] = [
     path: ".shared-hooks/pre-commit",
   },
   {
-    what: "a config that is included",
+    what: "an included config",
     before: () => {
       top();
       git(workspace, "config", "include.path", "../team.gitconfig");
@@ -161,7 +169,7 @@ const PLANTS: readonly Plant[] = [
     path: "team.gitconfig",
   },
   {
-    what: "a config that an included one includes, and that is missing",
+    what: "a missing config that an included config includes",
     before: () => {
       top();
       git(workspace, "config", "include.path", "../team.gitconfig");
@@ -170,7 +178,7 @@ const PLANTS: readonly Plant[] = [
     path: "more/own.gitconfig",
   },
   {
-    what: "a config that the user's own includes on a condition",
+    what: "a config that the user's config includes conditionally",
     before: () => {
       top();
       put(
@@ -181,7 +189,7 @@ const PLANTS: readonly Plant[] = [
     path: "work.gitconfig",
   },
   {
-    what: "a hook where an included config's core.hooksPath leads",
+    what: "a hook in the directory that core.hooksPath in an included config names",
     before: () => {
       top();
       git(workspace, "config", "include.path", "../team.gitconfig");
@@ -225,7 +233,7 @@ describeSandboxed("a command in a sandbox", () => {
     git(workspace, "config", "core.hooksPath", "linked");
     const shell = await runIn(world.manager({ sandbox: "workspace-write" }), "true", workspace);
     expect(shell.confinement?.notEnforced.join()).toContain(
-      `${workspace}/linked, which git obeys (core.hooksPath): it is a link, which cannot be protected`,
+      `${workspace}/linked, which git reads (core.hooksPath): it is a link, which cannot be protected`,
     );
   });
 

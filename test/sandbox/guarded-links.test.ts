@@ -117,7 +117,7 @@ describeSandboxed("in a sandbox", () => {
     await using tools = await createToolkit({ ...options, sandbox: "workspace-write" });
     const { notes } = await tools.call("Bash", { command: "rm hk; ln -s evil hk" });
     expect(notes.join()).toContain(
-      `${workspace}/hk, which git obeys (core.hooksPath), led to "real" and now leads to "evil"`,
+      `${workspace}/hk, which git reads (core.hooksPath), pointed to "real" and now points to "evil"`,
     );
     expect((await tools.call("Bash", { command: "ls; true" })).notes.join()).not.toContain("changed link");
   });

@@ -46,7 +46,7 @@ describeSandboxed("the result of a sandboxed command", () => {
   });
 
   test.each([
-    ["a repository further down", "git init -q a/b/c", "a/b/c/.git"],
+    ["a repository in a subdirectory", "git init -q a/b/c", "a/b/c/.git"],
     ["a clone", "git init -q --bare /tmp/x && git clone -q /tmp/x copy 2>/dev/null", "copy/.git"],
     ["a bare repository", "git init -q --bare store", "store"],
     ["a .git that names a directory elsewhere", "mkdir s; echo 'gitdir: ../evil' >s/.git", "s/.git"],
@@ -55,7 +55,7 @@ describeSandboxed("the result of a sandboxed command", () => {
       `git init -q r; cd r; ${GIT} commit -q --allow-empty -m x; git worktree add -q ../tree`,
       "tree/.git",
     ],
-    ["a .git that is moved to its place", "git init -q /tmp/y; mkdir z; cp -r /tmp/y/.git z/", "z/.git"],
+    ["a copied .git directory", "git init -q /tmp/y; mkdir z; cp -r /tmp/y/.git z/", "z/.git"],
   ])("names %s", async (_what, command, path) => {
     const shell = await runIn(world.manager({ sandbox: "workspace-write" }), command, workspace);
     expect(shell.remarks.join()).toContain(`new repository: `);
@@ -74,7 +74,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect((await tools.call("Bash", { command: "git status -s" })).notes.join()).not.toContain("gitlink");
   });
 
-  test("names a gitlink without a repository, as update-index creates it", async () => {
+  test("names a gitlink without a repository, which update-index created", async () => {
     git(workspace, "init", "-q");
     const id = "0123456789012345678901234567890123456789";
     const shell = await runIn(
@@ -85,7 +85,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect(shell.remarks.join()).toContain(`new gitlink in the index: ${workspace}/node_modules/deep/er/x.`);
   });
 
-  test("does not mention existing repositories and those in ignored directories", async () => {
+  test("does not mention existing repositories or those in ignored directories", async () => {
     git(workspace, "init", "-q");
     git(workspace, "init", "-q", "old");
     writeFileSync(join(workspace, "a"), "");

@@ -23,8 +23,8 @@ const library = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
 const reporter = new URL("../../scripts/run-vitest.mjs", import.meta.url);
 const env = { PATH: "/usr/bin:/bin", HOME: dir, NACRE_HOME: join(dir, "state") };
 
-/** A prefix that runs a command line without bwrap. */
-const without: readonly string[] =
+/** A prefix that runs a command line with bwrap hidden. */
+const bwrapHidden: readonly string[] =
   BWRAP.length === 0
     ? ["env"]
     : [
@@ -34,7 +34,7 @@ const without: readonly string[] =
       ];
 
 function run(...words: string[]) {
-  const [file = "", ...args] = [...without, process.execPath, ...words];
+  const [file = "", ...args] = [...bwrapHidden, process.execPath, ...words];
   const { status, stdout, stderr } = spawnSync(file, args, {
     cwd: dir,
     env,
@@ -46,7 +46,7 @@ function run(...words: string[]) {
 
 const isSkipped = BWRAP.length > 0 && !canMount();
 
-test("createToolkit refuses", ({ skip }) => {
+test("createToolkit refuses the sandbox", ({ skip }) => {
   skip(isSkipped, CANNOT_MOUNT);
   const script = `import { createToolkit } from ${JSON.stringify(library)};
 try { await createToolkit({ workingDir: process.cwd(), sandbox: "workspace-write" }); }
@@ -62,28 +62,38 @@ catch (error) { console.log(error.code); console.log(error.message); }`;
   expect(message).toMatch(REFUSED);
 });
 
-test.for([[], ["-b"], ["--json"], ["--session", "work"]])("nacre run %j refuses", (words, { skip }) => {
-  skip(isSkipped, CANNOT_MOUNT);
-  const { code, stdout, stderr } = run(
-    program,
-    "run",
-    ...words,
-    "--sandbox",
-    "workspace-write",
-    "touch here",
-  );
-  expect(code).toBe(1);
-  expect(stderr).toMatch(REFUSED);
-  expect(stderr.trim().split("\n")).toHaveLength(1);
-  if (words.includes("--json")) expect(JSON.parse(stdout).error).toMatch(REFUSED);
-  expect(existsSync(join(dir, "here"))).toBe(false);
-});
+test.for([[], ["-b"], ["--json"], ["--session", "work"]])(
+  "nacre run %j refuses the sandbox",
+  (words, { skip }) => {
+    skip(isSkipped, CANNOT_MOUNT);
+    const { code, stdout, stderr } = run(
+      program,
+      "run",
+      ...words,
+      "--sandbox",
+      "workspace-write",
+      "touch here",
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(REFUSED);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    if (words.includes("--json")) expect(JSON.parse(stdout).error).toMatch(REFUSED);
+    expect(existsSync(join(dir, "here"))).toBe(false);
+  },
+);
 
 test("nacre mcp starts, warns on stderr and refuses every call", async ({ skip }) => {
   skip(isSkipped, CANNOT_MOUNT);
-  const [file = "", ...args] = [...without, process.execPath, program, "mcp", "--sandbox", "workspace-write"];
+  const [file = "", ...args] = [
+    ...bwrapHidden,
+    process.execPath,
+    program,
+    "mcp",
+    "--sandbox",
+    "workspace-write",
+  ];
   const child = spawn(file, args, { cwd: dir, env, stdio: "pipe" });
-  const said = Promise.all([text(child.stdout), text(child.stderr)]);
+  const output = Promise.all([text(child.stdout), text(child.stderr)]);
   const warned = once(child.stderr, "data");
   const clientInfo = { name: "test", version: "1" };
   const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
@@ -97,7 +107,7 @@ test("nacre mcp starts, warns on stderr and refuses every call", async ({ skip }
   }
   await warned;
   child.stdin.end();
-  const [stdout, stderr] = await said;
+  const [stdout, stderr] = await output;
   const answer = stdout.split("\n").find((line) => line.includes('"id":2')) ?? "{}";
   expect(JSON.parse(answer).result).toMatchObject({
     isError: true,
@@ -107,7 +117,7 @@ test("nacre mcp starts, warns on stderr and refuses every call", async ({ skip }
   expect(existsSync(join(dir, "here"))).toBe(false);
 });
 
-test("the doctor reports it with the fix", ({ skip }) => {
+test("nacre doctor reports missing bubblewrap with the fix", ({ skip }) => {
   skip(isSkipped, CANNOT_MOUNT);
   const { code, stdout } = run(program, "doctor");
   expect(code).toBe(0);
@@ -116,7 +126,7 @@ test("the doctor reports it with the fix", ({ skip }) => {
   );
 });
 
-// It runs the tests of one file twice, each time with a start of the test runner.
+// Long timeout: starts the test runner twice.
 test("the tests list what they skip and why, and in CI a skip is a failure", { timeout: 120_000 }, ({
   skip,
 }) => {

@@ -1,4 +1,4 @@
-// A known gap: a read-only mount does not prevent writes to a fifo. These tests pin it, with the protection that works.
+// A known gap: a read-only mount does not prevent writes to a fifo. These tests document the gap and the protection that works.
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ afterEach(() => {
   for (const path of [fifo, inTmp]) rmSync(path, { force: true });
 });
 
-function heard(): string {
+function received(): string {
   const bytes = Buffer.alloc(100);
   return bytes.toString("utf8", 0, readSync(reader, bytes));
 }
@@ -31,14 +31,14 @@ describeSandboxed("a command in a sandbox", () => {
     "can write to a fifo outside the workspace: %s",
     async (sandbox) => {
       await runIn(world.manager({ sandbox }), `echo sent >'${fifo}'`, workspace);
-      expect(heard()).toBe("sent\n");
+      expect(received()).toBe("sent\n");
     },
   );
 
   test("cannot write to a fifo that is hidden, nor to one in /tmp", async () => {
     const manager = world.manager({ sandbox: "read-only", hide: [fifo] });
     const shell = await runIn(manager, `echo sent >'${fifo}'; [[ -e ${inTmp} ]] || echo unseen`, workspace);
-    expect(heard()).toBe("");
+    expect(received()).toBe("");
     expect(shell.getAllOutput()).toContain("unseen");
     expect(shell.getAllOutput()).toContain("Permission denied");
   });

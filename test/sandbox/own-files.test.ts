@@ -22,7 +22,7 @@ const CASES = PEOPLE.flatMap((person) =>
   REFUSED.map((setup) => ({ person, setup, user: person.name, where: setup.name })),
 );
 
-describeSandboxed("a sandbox that could not protect the package", () => {
+describeSandboxed("a sandbox that cannot protect the package", () => {
   test.each(CASES)("is refused to $user: $where", ({ person, setup }) => {
     const installed = installationFor(person, setup);
     const attack = `echo : >>'${installed.folder}/planted' && echo REACHED`;
@@ -106,7 +106,7 @@ const LINKED: readonly (Setup & { readonly attacks: readonly string[] })[] = [
   },
 ];
 
-/** Tries each attack in one sandboxed command, and expects that none reaches its aim. Returns what each printed. */
+/** Tries all attacks in one sandboxed command, and expects that none succeeds. Returns the output of each. */
 function attempted(person: Person, installed: Installation, attacks: readonly string[]): string[] {
   const script = attacks.map((attack) => `( ${attack} ) 2>&1; echo NEXT`).join("; ");
   const { stdout, stderr } = nacre(person, installed, ["--sandbox", "workspace-write", script]);

@@ -1,4 +1,4 @@
-// Where a sandbox is unavailable, nacre refuses with cause and fix.
+// If a sandbox is not available, nacre refuses with the cause and the fix.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ const DEBIAN: SystemFacts = {
   userNamespacesMax: "96349",
 };
 
-test("missing bubblewrap is reported with the packages that provide it", () => {
+test("missing bubblewrap is reported with the command that installs it", () => {
   const { why, fix } = explainMissing(DEBIAN);
   expect(why).toContain("bubblewrap (bwrap) is not installed");
   expect(fix).toContain("apt-get install bubblewrap");
@@ -67,12 +67,12 @@ test("bwrap is never taken from a directory that commands can write", () => {
   chmodSync(join(bin, "bwrap"), 0o755);
   expect(findBwrap([workspace, "/usr", "/bin"], bin)).toBeUndefined();
   expect(findBwrap(["/usr"], bin)).toBe(join(bin, "bwrap"));
-  // Nor a file that other users can write.
+  // A bwrap that other users can write is not used either.
   chmodSync(join(bin, "bwrap"), 0o777);
   expect(findBwrap(["/usr"], bin)).toBeUndefined();
 });
 
-// Its bwrap is in a writable directory, so nacre does not use it.
+// With these options, bwrap is in a writable directory, so nacre does not use it.
 const impossible = { sandbox: "workspace-write", writable: ["/usr"] } as const;
 
 test("nothing runs if the sandbox cannot be enforced", async () => {
@@ -84,7 +84,7 @@ test("nothing runs if the sandbox cannot be enforced", async () => {
   expect(manager.listShells()).toEqual([]);
 });
 
-test("allowUnsandboxed runs without a sandbox, and every shell says so", async () => {
+test("allowUnsandboxed runs without a sandbox, and every shell reports that", async () => {
   const manager = world.manager({ ...impossible, allowUnsandboxed: true });
   const shell = await runIn(manager, "echo ran", workspace);
   expect(shell.getAllOutput()).toBe("ran\n");

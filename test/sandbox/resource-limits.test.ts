@@ -14,8 +14,8 @@ const directory = useDirectories();
 const has = (controller: "pids" | "memory") => findGroupParents([controller]).length > 0;
 const MIB = 1024 ** 2;
 
-/** On a kernel that hides in which system call a process sleeps, every result has a note on its output. */
-const told = (remarks: readonly string[]) =>
+/** Removes the note on incomplete output, which every result has on a kernel without /proc/self/syscall. */
+const withoutOutputNote = (remarks: readonly string[]) =>
   existsSync("/proc/self/syscall")
     ? remarks
     : remarks.filter((remark) => !remark.includes("may be incomplete"));
@@ -26,7 +26,7 @@ const BOMB = `perl -e 'for (1..60) { my $p = fork; last unless defined $p; if (!
 const HOG = `perl -e 'for (1..200) { $x .= "x" x ${MIB}; } print "took ", length $x, "\\n"'`;
 const FILLER = "head -c 3M /dev/zero >file; stat -c %s file";
 
-const controllable = process.getuid?.() === 0 ? "root" : "a user";
+const userName = process.getuid?.() === 0 ? "root" : "a user";
 
 describeSandboxed("limits in a sandbox", () => {
   const manager = () =>
@@ -43,31 +43,31 @@ describeSandboxed("limits in a sandbox", () => {
     expect(shell.confinement?.notEnforced).toEqual([]);
   });
 
-  test.skipIf(!has("memory"))("a memory hog is killed, and the shell says why", async () => {
+  test.skipIf(!has("memory"))("a memory hog is killed, and the shell reports why", async () => {
     const shell = await runIn(manager(), HOG, workspace);
     expect(shell.getAllOutput()).not.toContain("took 209715200");
     expect(shell.exitCode).toBe(137);
-    expect(told(shell.remarks).join()).toMatch(
+    expect(withoutOutputNote(shell.remarks).join()).toMatch(
       /^out of memory: the kernel killed a process .* 67108864 bytes/,
     );
   });
 
   test.skipIf(!has("memory"))(
-    "a session goes on, and says of the command that it was out of memory",
+    "a session continues, and reports that the command ran out of memory",
     async () => {
       const session = manager().session("limited", { workingDir: workspace });
       const { notes, exitCode, outcome } = await session.run(HOG);
       expect({ exitCode, kind: outcome?.kind }).toEqual({ exitCode: 137, kind: "signaled" });
       expect(notes.join()).toContain("out of memory: the kernel killed a process");
       const { notes: later, exitCode: code } = await session.run("true");
-      expect({ later: told(later), code }).toEqual({ later: [], code: 0 });
+      expect({ later: withoutOutputNote(later), code }).toEqual({ later: [], code: 0 });
     },
   );
 
   test("a file does not grow beyond its limit, and a busy loop ends", async () => {
     const filled = await runIn(manager(), FILLER, workspace);
     expect(filled.getAllOutput()).toMatch(/^1048576\n/);
-    // Separately: on a slow kernel it would end the others before their own limit.
+    // A separate manager: on a slow kernel, its CPU limit would end the other commands before their own limits.
     const brief = world.manager({ sandbox: "workspace-write", cpuSeconds: 1 });
     const busy = await runIn(brief, "while :; do :; done", workspace);
     expect(busy.outcome).toMatchObject({ kind: "signaled", code: expect.any(Number) });
@@ -94,7 +94,7 @@ test("limits also hold without a sandbox, and their groups are removed afterward
   await eventually(() => expect(groups()).toEqual([]));
 });
 
-test(`without control groups ${controllable} gets the available limits, and a report of the missing ones`, () => {
+test(`without control groups ${userName} gets the available limits, and a report of the missing ones`, () => {
   const limits = new Limits(
     { maxProcesses: 10, maxMemoryBytes: 64 * MIB, cpuSeconds: 5, maxFileBytes: MIB },
     () => [],
@@ -115,12 +115,12 @@ test("a limit of 0 is refused", () => {
 
 test("a directory without controller files is not used as a control group, and nothing is left in it", () => {
   const [v2, v1] = [directory(), directory()];
-  const places = [
+  const parents = [
     { version: 2, dir: v2, controllers: [] },
     { version: 1, dir: v1, controllers: ["pids"] },
   ] as const;
-  // Plain directories have no controller files, so neither works.
-  expect(findGroupParents(["pids"], [...places])).toEqual([]);
+  // Plain directories have no controller files, so nacre uses neither.
+  expect(findGroupParents(["pids"], [...parents])).toEqual([]);
   expect([readdirSync(v1), readdirSync(v2)]).toEqual([[], []]);
 });
 

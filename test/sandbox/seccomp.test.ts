@@ -35,13 +35,45 @@ test.each([
   expect(run({ number })).toBe(EPERM);
 });
 
-test("reading, writing, forking and exec are allowed, and nothing else by accident", () => {
+test("reading, writing, forking and exec are allowed, and exactly 55 calls are denied", () => {
   for (const number of [0, 1, 2, 9, 42, 57, 59, 61, 257]) expect(run({ number })).toBe(ALLOW);
   const denied = Array.from({ length: 500 }, (_, number) => number).filter(
     (number) => run({ number }) !== ALLOW,
   );
-  // socket(0), socketpair(0) and clone3 among them.
-  expect(denied.length).toBe(54);
+  // These include socket(0), socketpair(0), clone3 and openat2.
+  expect(denied.length).toBe(55);
+});
+
+test.each([
+  ["chmod", 90, 1],
+  ["fchmod", 91, 1],
+  ["fchmodat", 268, 2],
+  ["fchmodat2", 452, 2],
+  ["mknod", 133, 1],
+  ["mknodat", 259, 2],
+  ["creat", 85, 1],
+])("%s is denied with the setuid bit, and allowed with every other mode", (_, number, index) => {
+  const withMode = (mode: number) => run({ number, arguments: [0, 0, 0, 0].with(index, mode) });
+  expect([0o4000, 0o4755, 0o6755, 0o104755, 0o7777].map(withMode)).toEqual(Array(5).fill(EPERM));
+  expect([0, 0o755, 0o2775, 0o3777, 0o100644].map(withMode)).toEqual(Array(5).fill(ALLOW));
+});
+
+test.each([
+  ["open", 2, 1],
+  ["openat", 257, 2],
+])("%s is denied with the setuid bit only if it can create a file", (_, number, index) => {
+  const [CREATE, TEMPORARY, DIRECTORY, WRITE] = [0o100, 0o20_200_000, 0o200_000, 0o1];
+  const open = (flags: number, mode: number) =>
+    run({ number, arguments: [0, 0, 0, 0].with(index, flags).with(index + 1, mode) });
+  for (const flags of [CREATE, CREATE | WRITE, TEMPORARY, TEMPORARY | WRITE]) {
+    expect(open(flags, 0o4755)).toBe(EPERM);
+    expect(open(flags, 0o2755)).toBe(ALLOW);
+  }
+  for (const flags of [0, WRITE, DIRECTORY]) expect(open(flags, 0o7777)).toBe(ALLOW);
+});
+
+test("openat2 does not exist, because a filter cannot read its mode", () => {
+  expect(run({ number: 437 })).toBe(ENOSYS);
 });
 
 test("a socket is allowed for the internet and netlink, and for nothing else", () => {
@@ -88,7 +120,7 @@ test("with debuggers, only the tracing calls are allowed in addition", () => {
   expect(run({ number: 165 }, forDebuggers)).toBe(EPERM);
 });
 
-test("there is no filter for another CPU", () => {
+test("other CPU architectures have no filter", () => {
   expect(seccompProgram({ architecture: "arm64" })).toBeUndefined();
 });
 
@@ -109,7 +141,7 @@ test("on another CPU, every result reports that the filter is missing", ({ skip 
     Object.defineProperty(process, "arch", { value: "arm64" });
     const { confinement, descriptors } = new Bubblewrap(stateRoot).wrap(spec, plan);
     expect(confinement.notEnforced).toEqual([
-      "the system call filter: nacre has none for arm64, so commands can connect to unix sockets",
+      "the system call filter: nacre has none for arm64, so commands can connect to unix sockets and create setuid files",
     ]);
     expect(descriptors.map(({ content }) => content?.toString() ?? "").join()).not.toContain("--seccomp");
   } finally {
@@ -142,7 +174,7 @@ function run(call: Call, code = program): number {
     else if (operation === 0x06) return value;
     else at += holds(operation, accumulator, value) ? ifTrue : ifFalse;
   }
-  throw new Error("It ran off its end.");
+  throw new Error("The filter has no return.");
 }
 
 function holds(operation: number, accumulator: number, value: number): boolean {

@@ -40,7 +40,7 @@ describeSandboxed("a sandboxed session", () => {
     expect((await run("cat ~/.ssh/id_ed25519")).err).toContain("Permission denied");
   });
 
-  test("a background shell has its exports and functions, and names those that bash cannot read back", async () => {
+  test("a background shell has its exports and functions, and names functions that bash cannot restore", async () => {
     const { run, session } = open();
     await run("export V=kept; also() { echo $V; }");
     const whole = await session.start("also; exit 3");
@@ -76,7 +76,7 @@ describeSandboxed("a sandboxed session", () => {
     }
   });
 
-  // Simulates that PIDs have wrapped around.
+  // Without a PID list from before the command, as if PIDs had wrapped around.
   test("is not among the leftovers of a command that ran until PIDs wrapped around", async () => {
     const number = new Mark().next();
     const { run } = open();
@@ -114,12 +114,12 @@ describeSandboxed("a sandboxed session", () => {
     expect({ exitCode, restarted }).toEqual({ exitCode: 3, restarted: true });
     expect(await say("echo $x; cat /tmp/file; pgrep -fc 'sleep [0-9]'")).toBe("kept\ntmp\n1");
     expect(mark.processes()).toHaveLength(1);
-    // The third bash is in the same sandbox.
+    // The next bash also starts in the same sandbox.
     expect((await run("kill -KILL $$")).outcome).toMatchObject({ kind: "signaled", signal: "SIGKILL" });
     expect(await say("cat /tmp/file")).toBe("tmp");
   });
 
-  test("names the leftovers of a command, and their late output goes into no other result", async () => {
+  test("names the leftovers of a command, and their late output appears in no other result", async () => {
     const { run, say } = open();
     const { leftovers } = await run("(read -t 1000 <> <(:); echo LATE) & sleep 1000 & echo now");
     expect(leftovers.length).toBeGreaterThan(0);
@@ -171,7 +171,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(shell?.status).toBe("killed");
   });
 
-  test("starts background shells with its state, in a sandbox of their own", async () => {
+  test("starts background shells with its state, each in a separate sandbox", async () => {
     const { session, say } = open();
     await say("export x=1; f() { echo f$x; }; cd /; cd -");
     const shell = await session.start("f; pwd; echo y >~/z");
@@ -209,7 +209,7 @@ describeSandboxed("a sandboxed session", () => {
     expect((await session.close()).survivors).toEqual([]);
   });
 
-  test("reaches a server on its own loopback from another command", async () => {
+  test("has a loopback on which one command reaches another command's server", async () => {
     const { run, say } = open();
     const node = process.execPath;
     await run(
@@ -231,10 +231,10 @@ describeSandboxed("a sandboxed session", () => {
     expect(performance.now() - began).toBeLessThan(60_000);
     const keepers = join(home, "state/keepers");
     await eventually(() => {
-      const rooms = readdirSync(keepers)
+      const fifos = readdirSync(keepers)
         .flatMap((name) => readdirSync(join(keepers, name)))
         .filter((name) => /^in/.test(name));
-      expect(rooms).toEqual([]);
+      expect(fifos).toEqual([]);
     });
   });
 });

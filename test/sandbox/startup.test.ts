@@ -33,7 +33,7 @@ afterEach(() => {
   }
 });
 
-/** Every sandbox creates nacre's state root in the home directory, and keeps it. */
+/** The entries of the home, without nacre's state root, which every sandbox creates there and keeps. */
 function leftIn(home: string): string[] {
   const own = join(home, ".local/state/nacre");
   return readdirSync(home).filter((name) => !(name === ".local" && existsSync(own)));
@@ -52,7 +52,7 @@ const manager = (home: string, sandbox: "off" | "workspace-write" = "workspace-w
     ...(sandbox === "off" ? {} : { writable: [home, ...more] }),
   });
 
-/** Writes to every path, and moves what is in the way. */
+/** Writes to every path, then moves its directory away and writes again. */
 function plantAll(home: string, files: readonly string[]): string {
   const list = join(workspace, "files");
   writeFileSync(list, files.map((file) => `${join(home, file)}\n`).join(""));
@@ -74,10 +74,25 @@ test("the policy stops writes to every startup path", () => {
 });
 
 describeSandboxed("in a sandbox with a writable home", () => {
-  test("missing startup files cannot be created, and no placeholder stays", async () => {
+  test("missing startup files cannot be created, and no placeholder remains", async () => {
     const home = freshHome();
     await runIn(manager(home), plantAll(home, FILES), workspace);
     expect(planted(home, FILES)).toEqual([]);
+    await eventually(() => expect(leftIn(home)).toEqual([]));
+  });
+
+  test("files of debuggers, desktops, terminals and Python that run code cannot be created", async () => {
+    const home = freshHome();
+    const files = [
+      ...[".config/gdb/gdbinit", ".config/gdb/gdbearlyinit", ".shinit", ".docker/cli-plugins/docker-x"],
+      ...[".config/sway/config", ".config/i3/config", ".config/hypr/hyprland.conf", ".xmonad/xmonad.hs"],
+      ...[".config/powershell/profile.ps1", ".config/powershell/Microsoft.PowerShell_profile.ps1"],
+      ...[".config/user-dirs.dirs", ".config/kitty/kitty.conf", ".config/alacritty/alacritty.toml"],
+      ...[".local/lib/python3.12/site-packages/usercustomize.py", ".local/lib/python3.9/site-packages/a.pth"],
+      ...[".ipython/profile_default/startup/a.py", ".config/mise/config.toml"],
+    ];
+    await runIn(manager(home), plantAll(home, files), workspace);
+    expect(planted(home, files)).toEqual([]);
     await eventually(() => expect(leftIn(home)).toEqual([]));
   });
 

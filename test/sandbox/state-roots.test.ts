@@ -18,7 +18,7 @@ const world = useSandboxWorld();
 const { home, workspace, outside } = world;
 const PROFILES = ["read-only", "workspace-write"] as const;
 
-/** Another nacre, unconfined, with slots that wait for a job. */
+/** Another nacre without a sandbox, with slots that wait for a job. */
 async function another(stateRoot: string): Promise<ShellManager> {
   const manager = new ShellManager({ stateRoot });
   onTestFinished(() => manager.dispose());
@@ -40,8 +40,8 @@ interface Root {
   readonly make: () => Promise<string> | string;
 }
 
-/** Prepares the start of a program in a sandbox beside a nacre with this state root. `run` starts it. */
-async function startBeside(root: string, sandbox: (typeof PROFILES)[number], argv: readonly string[]) {
+/** Prepares to start a program in a sandbox while another nacre has this state root. `run` starts it. */
+async function prepareStart(root: string, sandbox: (typeof PROFILES)[number], argv: readonly string[]) {
   const stateRoot = join(outside, "own-state");
   const shell = { id: "shell_0", dir: filled(stateRoot), holder: thisProcess() };
   const confined = new Sandbox(
@@ -86,14 +86,14 @@ const ROOTS: readonly Root[] = [
     },
   },
   {
-    name: "the root of a nacre that runs, wherever it is",
+    name: "the root of a running nacre, in any directory",
     make: async () => {
       const { root } = await another(join(outside, "elsewhere"));
       return filled(root.path);
     },
   },
   {
-    name: "the root of a nacre that runs, around the workspace",
+    name: "the root of a running nacre, which contains the workspace",
     make: async () => {
       const { root } = await another(join(workspace, ".."));
       return filled(root.path);
@@ -116,19 +116,19 @@ describeSandboxed("a command in a sandbox", () => {
 
   test.each(PROFILES)("starts although another nacre has just removed its root (%s)", async (sandbox) => {
     const root = filled(join(outside, "vanishing"));
-    const { run } = await startBeside(root, sandbox, ["/bin/ls", root]);
+    const { run } = await prepareStart(root, sandbox, ["/bin/ls", root]);
     expect(run().stderr).toContain("Permission denied");
     rmSync(root, { recursive: true });
     expect(run().stderr).toContain("No such file or directory");
     expect(run().stderr).not.toContain("bwrap");
   });
 
-  test("starts once, and says nothing of bwrap, while another nacre removes its root", async () => {
+  test("starts once, without messages from bwrap, while another nacre removes its root", async () => {
     const parent = join(outside, "flickering");
     const root = join(parent, "state");
     mkdirSync(root, { recursive: true });
     const argv = ["/bin/sh", "-c", "echo out; echo err >&2; exit 3"];
-    const { run } = await startBeside(root, "workspace-write", argv);
+    const { run } = await prepareStart(root, "workspace-write", argv);
     const script = "while (1) { rmdir $ARGV[1]; rmdir $ARGV[0]; mkdir $ARGV[0]; mkdir $ARGV[1] }";
     const toggle = spawn("perl", ["-e", script, parent, root]);
     onTestFinished(() => void toggle.kill("SIGKILL"));
@@ -164,12 +164,12 @@ describe("a state root", () => {
     await shell.waitFor({ pattern: /^one$/ }, 20_000);
     const session = manager.session("open", { workingDir: "/" });
     await session.run("sleep 300 & echo up");
-    // nacre replaces the loggers, because a leftover of the session holds the first ones.
+    // nacre replaces the loggers, because a leftover of the session keeps the first ones open.
     await session.run("echo again");
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
-  test("of a sandboxed session has none either, and the session works", async ({ skip }) => {
+  test("of a sandboxed session has no such fifo either, and the session works", async ({ skip }) => {
     skip(process.platform !== "linux");
     const manager = world.manager({ sandbox: "workspace-write" });
     const session = manager.session("confined", { workingDir: workspace });
@@ -181,7 +181,7 @@ describe("a state root", () => {
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
-  test("of every running keeper is found, but not of a process that only has a keeper's name", async () => {
+  test("of every running keeper is found, but not the root of a process that only has a keeper's name", async () => {
     const roots = new KeeperRoots();
     expect(roots.current()).not.toContain(join(outside, "found"));
     await another(join(outside, "found"));
@@ -201,7 +201,7 @@ test("the usual roots are those of the environment, of HOME and of the user data
   expect(usualStateRoots({ NACRE_HOME: "relative" }, [() => "/h"])).toContain("/h/.local/state/nacre");
 });
 
-/** `find` skips what this user cannot read: the empty directory that masks are made of. No command can read it either. */
+/** `find` skips directories that this user cannot read, such as the empty one for masks. Commands cannot read it. */
 function fifosIn(directory: string): string[] {
   const { stdout } = spawnSync("find", [directory, "-type", "p"], { encoding: "utf8" });
   return stdout.split("\n").filter((path) => path !== "");

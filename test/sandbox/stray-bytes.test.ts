@@ -13,8 +13,8 @@ const world = useSandboxWorld();
 const { workspace } = world;
 const NAMES = [
   ["a stray byte", textOfBytes(Buffer.from([0x64, 0xff]))],
-  ["half a character at its end", textOfBytes(Buffer.from([0x64, 0xe2, 0x82]))],
-  ["a line end and a stray byte", textOfBytes(Buffer.from([0x61, 0x0a, 0xff]))],
+  ["an incomplete character at the end", textOfBytes(Buffer.from([0x64, 0xe2, 0x82]))],
+  ["a newline and a stray byte", textOfBytes(Buffer.from([0x61, 0x0a, 0xff]))],
 ] as const;
 
 let odd = "";
@@ -27,7 +27,7 @@ function makeOdd(name: string): void {
 }
 
 function initRepository(): void {
-  // Node cannot pass this name as an argument.
+  // Node cannot pass the unusual name as an argument, so bash moves the repository there.
   execFileSync("git", ["init", "-q", "made"], { cwd: decoy, stdio: "pipe" });
   execFileSync("bash", ["--norc", "-c", `mv ${shownPath(decoy)}/made/.git ${shownPath(odd)}/.git`]);
   rmSync(join(decoy, "made"), { recursive: true });
@@ -51,7 +51,7 @@ test("credentials are found in a home whose name is not UTF-8", () => {
 
 describeSandboxed("in a sandbox", () => {
   test.each(NAMES)(
-    "a command runs in a directory whose name has %s, as its workspace too",
+    "a command runs in a directory whose name has %s, even if that is the workspace",
     async (_, name) => {
       makeOdd(name);
       for (const root of [workspace, odd]) {

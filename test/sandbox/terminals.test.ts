@@ -1,4 +1,4 @@
-// What is typed into a sandboxed terminal stays in its sandbox, however it gets to run.
+// Commands typed into a sandboxed terminal stay in its sandbox, no matter which program runs them.
 import { existsSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -21,12 +21,12 @@ describeSandboxed("a sandboxed terminal", () => {
   };
   const inWorkspace = { workingDir: world.workspace };
   const outward = (name: string) => `touch ${join(world.outside, name)} inside-${name}`;
-  const stayed = (name: string) => {
+  const expectConfined = (name: string) => {
     expect(existsSync(join(world.outside, name))).toBe(false);
     expect(existsSync(join(world.workspace, `inside-${name}`))).toBe(true);
   };
 
-  test("needs no approval, and knows what the program waits for", async () => {
+  test("needs no approval, and reports what the program waits for", async () => {
     const asked = await drive(sandboxed(), "read -rp 'name? ' x; read -rsp 'word? ' y", {}, inWorkspace);
     expect(asked.shell.confinement?.driver).toBe("bubblewrap");
     expect(await asked.look()).toMatchObject({ waiting: "line" });
@@ -36,7 +36,7 @@ describeSandboxed("a sandboxed terminal", () => {
     expect((await asked.look()).metadata["screen"]).toHaveLength(11);
   });
 
-  test("a shell prompt: type-ahead, split input, history", async () => {
+  test("confines commands from a shell prompt: type-ahead, split input, history", async () => {
     const bash = await drive(sandboxed(), "PS1='$ ' HISTFILE= bash --norc --noprofile", {}, inWorkspace);
     await bash.shell.write(`sleep 0.3\n${outward("ahead")}\n`);
     await bash.input();
@@ -48,25 +48,25 @@ describeSandboxed("a sandboxed terminal", () => {
     await bash.press("Up", "Up", "Enter");
     await bash.type("exit\n");
     await bash.shell.wait(20_000);
-    stayed("ahead");
-    stayed("split");
+    expectConfined("ahead");
+    expectConfined("split");
   });
 
-  test("commands from vim and less", async () => {
+  test("confines commands from vim and less", async () => {
     const vim = await drive(sandboxed(), "vim -u NONE", {}, inWorkspace);
     await vim.type(`:!${outward("vim")}\n`);
     await vim.press("Enter");
     await vim.type(":q!\n");
     await vim.shell.wait(20_000);
-    stayed("vim");
+    expectConfined("vim");
     const less = await drive(sandboxed(), "seq 100 | LESSSECURE= less", {}, inWorkspace);
     await less.type(`!${outward("less")}\n`);
     await less.press("Enter");
     await less.type("q");
-    stayed("less");
+    expectConfined("less");
   });
 
-  test("a shell in a shell, edited lines, aliases, Ctrl-C before a line, and a search of the history", async () => {
+  test("confines nested shells, edited lines, aliases, lines after Ctrl-C, and history searches", async () => {
     const bash = await drive(sandboxed(), "PS1='$ ' HISTFILE= bash --norc --noprofile", {}, inWorkspace);
     const run = async (text: string) => {
       await bash.shell.write(text);
@@ -90,7 +90,7 @@ describeSandboxed("a sandboxed terminal", () => {
     await run(`${outward("inner")}\n`);
     await run(`python3 -c 'import os; os.system("${outward("python")}")'\n`);
     await run(`ssh -F none -o ProxyCommand='${outward("proxy")}' host.example\n`);
-    for (const name of ["edited", "killed", "alias", "inner", "python", "proxy"]) stayed(name);
+    for (const name of ["edited", "killed", "alias", "inner", "python", "proxy"]) expectConfined(name);
     expect(existsSync(join(world.outside, "after"))).toBe(false);
   });
 });

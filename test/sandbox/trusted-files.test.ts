@@ -49,7 +49,7 @@ describeSandboxed("the rules of a workspace", () => {
     rmSync(join(workspace, "old"), { recursive: true, force: true });
   });
 
-  test("cannot be created if there are none, and no placeholder stays", async () => {
+  test("cannot be created if they are missing, and no placeholder remains", async () => {
     const attempt = "mkdir -p .nacre && echo '{}' >.nacre/policy.json && echo REACHED";
     expect(await output(attempt, "workspace-write")).not.toContain("REACHED");
     expect(existsSync(folder)).toBe(false);
@@ -85,7 +85,7 @@ describeSandboxed("the rules of the user", () => {
 
   test.each([
     ["in the home directory", join(home, ".config"), before],
-    ["where XDG_CONFIG_HOME moves them", moved, moved],
+    ["in the directory that XDG_CONFIG_HOME names", moved, moved],
   ])("can neither be read, changed nor created: %s", async (_, config, variable) => {
     process.env["XDG_CONFIG_HOME"] = variable;
     onTestFinished(() => {
@@ -164,8 +164,8 @@ describeSandboxed("variables of the loader", () => {
   });
 });
 
-describe("what is trusted", () => {
-  test("is the package, its dependencies, Node, its loaded libraries and bash", () => {
+describe("the trusted base", () => {
+  test("contains the package, its dependencies, Node, its loaded libraries and bash", () => {
     const paths = ownProgram("/bin/bash").map(({ path }) => path);
     const here = join(import.meta.dirname, "../..");
     expect(paths).toContain(here);
@@ -178,7 +178,7 @@ describe("what is trusted", () => {
     expect(paths.filter((path) => /\/(ld|libc)[^/]*\.so/.test(path))).not.toEqual([]);
   });
 
-  test("and is outside every writable path needs no protection", () => {
+  test("needs no protection if it is outside every writable path", () => {
     expect(guardTrusted(ownProgram("/bin/bash"), [workspace])).toEqual({ ok: true, readOnly: [] });
   });
 });

@@ -50,11 +50,11 @@ describeSandboxed("in a sandbox", () => {
     );
     expect(shell.getAllOutput()).not.toContain("PRIVATE");
     expect(shell.getAllOutput()).toMatch(/secret: Permission denied/);
-    // No placeholder stays.
+    // No placeholder remains.
     await eventually(() => expect(readdirSync(workspace)).toEqual(["secret"]));
   });
 
-  test("a placeholder stays as long as one of two shells needs it", async () => {
+  test("a placeholder remains while one of two shells needs it", async () => {
     const manager = world.manager({ sandbox: "workspace-write", hide: [".env"] });
     const long = await manager.createShell({
       command: "echo ready; until [[ -e go ]]; do read -t 0.05 <> <(:); done; echo x >.env || echo held",

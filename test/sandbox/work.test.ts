@@ -81,7 +81,7 @@ describeSandboxed("in workspace-write", () => {
     expect(result.success).toBe(true);
   });
 
-  test("node, with workers and child processes", async () => {
+  test("node starts workers and child processes", async () => {
     await using tools = await kit();
     const program =
       'const { Worker } = require("worker_threads"); const { execSync } = require("child_process"); require("fs").writeFileSync("made", execSync("echo child")); new Worker("require(\\"worker_threads\\").parentPort.postMessage(1)", { eval: true }).on("message", (m) => console.log("worker", m));';
@@ -89,7 +89,7 @@ describeSandboxed("in workspace-write", () => {
     expect(result.toDisplay()).toContain("worker 1\nchild\n");
   });
 
-  test.skipIf(missing("python3"))("python, with processes of its own", async () => {
+  test.skipIf(missing("python3"))("python starts processes", async () => {
     await using tools = await kit();
     const program =
       "import multiprocessing, tempfile, subprocess\\ndef f(x): return x * x\\nif __name__ == '__main__':\\n  with multiprocessing.Pool(2) as p: print(p.map(f, [1, 2, 3]))\\n  print(tempfile.gettempdir(), subprocess.run(['true']).returncode)";
@@ -97,7 +97,7 @@ describeSandboxed("in workspace-write", () => {
     expect(result.toDisplay()).toContain("[1, 4, 9]\n/tmp 0\n");
   });
 
-  test.skipIf(missing("gcc") || missing("make"))("make and gcc", async () => {
+  test.skipIf(missing("gcc") || missing("make"))("make and gcc build a program", async () => {
     await using tools = await kit();
     const command =
       "mkdir -p c && cd c && printf '#include <stdio.h>\\nint main(void) { puts(\"built\"); return 0; }\\n' >m.c && printf 'm: m.c\\n\\tgcc -o m m.c\\n' >Makefile && make -s && ./m";
@@ -105,7 +105,7 @@ describeSandboxed("in workspace-write", () => {
     expect(result.toDisplay()).toContain("built\n");
   });
 
-  test("a background server is reached from the session that started it", async () => {
+  test("a background server can be reached from the session that started it", async () => {
     await using tools = await kit();
     const serve = `'${process.execPath}' -e 'require("http").createServer((q, s) => s.end("served")).listen(8124, "127.0.0.1", () => console.log("up"))' >log 2>&1 & until grep -q up log; do read -t 0.02 <> <(:); done; true`;
     const started = await tools.call("Bash", { command: serve });
