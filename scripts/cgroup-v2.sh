@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Init of the kernel that scripts/cgroup-v2.mjs boots: runs the limit tests with cgroup v2 only. It sees the machine's
-# files, and mounts a tmpfs over every directory that the tests write to. $1 is the repository, $2 the path of node.
+# The init process of the kernel that scripts/cgroup-v2.mjs boots: runs the limit tests with cgroup v2 only. It sees the
+# machine's files, and mounts a tmpfs over every directory that the tests write to. $1 is the repository, $2 the path of node.
 export PATH="${2%/*}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" HOME=/root
 mount -t proc proc /proc
 mount -t sysfs sys /sys

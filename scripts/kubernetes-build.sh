@@ -5,7 +5,7 @@
 #                because no Debian package contains them
 #   CACHE/tools  the programs that this machine lacks, unpacked from their packages but not installed
 #
-# A second call does only what is missing. The first build takes 5 to 10 minutes on two processors.
+# A second call builds only what is missing. The first build takes 5 to 10 minutes on two processors.
 set -euo pipefail
 
 # The braces make bash read the whole file before it runs: editing the file does not disturb a build.
@@ -16,7 +16,7 @@ set -euo pipefail
   bin=$cache/bin
   tools=$cache/tools
   mkdir -p "$bin" "$tools"
-  # Two callers may share the cache: the second one waits for the build of the first.
+  # Two callers may share the cache: the second caller waits until the first build is complete.
   exec 8>"$cache/lock"
   flock 8
 
@@ -55,7 +55,7 @@ set -euo pipefail
 
   command -v go >/dev/null || apt-get install -y -q --no-install-recommends golang-go >/dev/null
 
-  # A private apt state: the machine's own package lists stay as they are.
+  # A private apt state keeps the machine's own package lists unchanged.
   fetch_source() {
     local apt=$cache/apt file
     mkdir -p "$apt/lists/partial" "$apt/parts"
@@ -75,7 +75,7 @@ set -euo pipefail
     (cd "$cache" && apt-get "${options[@]}" source -q --download-only kubernetes >/dev/null)
   }
   compgen -G "$cache/kubernetes_*.orig.tar.gz" >/dev/null || fetch_source
-  report "the source is there"
+  report "the source is downloaded"
 
   # GOPATH mode: the source package has a complete vendor tree, and nothing else may be downloaded.
   export GOPATH=$cache/gopath GOCACHE=$cache/gocache GO111MODULE=off CGO_ENABLED=0 GOFLAGS=
@@ -92,7 +92,7 @@ set -euo pipefail
   fi
   cd "$source"
 
-  # The one generated file that the source package lacks: the schema that the API server publishes.
+  # The source package lacks one generated file: the schema that the API server publishes.
   if ! [ -e pkg/generated/openapi/zz_generated.openapi.go ]; then
     go build -o "$cache/openapi-gen" ./vendor/k8s.io/kube-openapi/cmd/openapi-gen
     inputs=$(grep -rl --include='*.go' '+k8s:openapi-gen=' pkg staging/src/k8s.io | xargs -n1 dirname | sort -u |
@@ -103,7 +103,7 @@ set -euo pipefail
     report "the API schema is generated"
   fi
 
-  # Without a version, the programs refuse to work together.
+  # Without a version number, the programs refuse to connect to each other.
   flags="-s -w"
   for package in component-base/version client-go/pkg/version; do
     for value in gitVersion=v1.20.2 gitMajor=1 gitMinor=20; do

@@ -16,7 +16,7 @@ pid_of() { # pid_of NAME
   read -r pid _ <"$state/pid/$1" && echo "$pid"
 }
 
-launch() { # launch NAME PROGRAM ARGUMENT...: in a session of its own, so that it outlives this shell
+launch() { # launch NAME PROGRAM ARGUMENT...: in a separate session, so that it outlives this shell
   local name=$1 pid
   shift
   # Close fd 9: otherwise the daemon inherits the lock of kubernetes-up.sh and holds it until the daemon ends.

@@ -22,10 +22,10 @@ const COMPLETED: Readonly<Record<string, string>> = {
   "nacre deny": "nacre deny ID",
   "nacre run -b": "nacre run -b true",
   "nacre run --json": "nacre run --json true",
-  // Not here: this directory contains the state directory.
+  // Uses another directory, because the current one contains the state directory.
   "nacre run --preview": "nacre run --preview --cwd sub true",
   "nacre run --policy off": "nacre run --policy off true",
-  // It needs a terminal, which the commands here do not have; test/cli/terminals.test.ts has one.
+  // `nacre attach` needs a terminal, which these commands do not have; test/cli/terminals.test.ts tests it.
   "nacre attach ID": "nacre attach --help",
   "nacre send": "nacre send ID",
 };

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { LICENSES_FILE, thirdPartyLicenses } from "../../scripts/third-party.mjs";
 
-test("the page of licenses is that of the build; npm run fix writes it", () => {
+test("THIRD_PARTY_LICENSES.md matches the build; npm run fix writes it", () => {
   const page = readFileSync(LICENSES_FILE, "utf8");
   expect(page).toMatch(/^\| zod +\| \d/m);
   expect(page).toBe(thirdPartyLicenses());

@@ -1,4 +1,4 @@
-// The limits that docs/ and the comments of options state are those of the code.
+// The limits in docs/ and in the comments of options match the code.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

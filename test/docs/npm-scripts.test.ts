@@ -1,5 +1,5 @@
-// Every `npm` and `node` command that README.md, docs and AGENTS.md show is run: the complete runs (tests, checks,
-// benchmarks, clients) by .ci/run, the others here, in a short form if they are long.
+// Every `npm` and `node` command in README.md, docs and AGENTS.md runs: .ci/run runs the complete tests, checks,
+// benchmarks and clients, and this file runs the others, in a short form if they are long.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -41,7 +41,7 @@ const REPAIRS: Readonly<Record<string, Readonly<Record<string, Damage>>>> = {
   "node scripts/complete-lock.mjs": { "package-lock.json": withoutOnePlatform },
 };
 
-/** Commands with a test of their own below. */
+/** Commands with a separate test below. */
 const BY_NAME = ["npm start", "npm run policy:score"];
 
 test("every command on the pages is run by .ci/run or here", () => {
@@ -58,7 +58,7 @@ test("every command on the pages is run by .ci/run or here", () => {
       ![...BY_NAME, ...byCi].some((script) => text === script || text.startsWith(`${script} `)),
   );
   expect(notRun).toEqual([]);
-  // The lists above have no command that the pages no longer show.
+  // The pages still show every command in the lists above.
   for (const text of [...here, ...Object.keys(OTHERS)]) expect(shown).toContain(text);
 });
 
@@ -71,7 +71,7 @@ test("npm start passes its arguments to the CLI, and without arguments prints a 
 });
 
 test.each(Object.values(HERE))(
-  "%s",
+  "%s succeeds",
   (line, printed) => {
     const { status, stdout, stderr } = typed(line);
     expect({ status, stdout, stderr }).toMatchObject({ status: 0, stdout: expect.stringMatching(printed) });

@@ -1,5 +1,5 @@
-// What someone who installs the package finds: the pages and examples it links to, and instructions that work before
-// the package is published.
+// The contents of the installed package: every page and example that it links to, and instructions that work before the
+// package is published.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

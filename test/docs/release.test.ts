@@ -19,7 +19,7 @@ test("the version, the lockfile and the change log agree", () => {
   expect(check(`v${version}`)).toMatch(missing);
 });
 
-test("a tag that is not the version is named, with the tag to use", () => {
+test("a tag that differs from the version is reported with the correct tag", () => {
   expect(check("v9.9.9")).toContain(
     `the tag is v9.9.9, and package.json has the version ${version}: tag v${version}.`,
   );

@@ -18,7 +18,7 @@ test("one that passes on retry", { retry: 1 }, () => expect(++tries).toBe(2));
 `;
 const BROKEN_HOOK = `import { beforeAll, test } from "vitest";
 beforeAll(() => { throw new Error("broken"); });
-test("one behind a failed hook", () => {});
+test("one after a failed hook", () => {});
 `;
 
 test.each(["", "true"])("failed, skipped and broken tests count once each (CI=%s)", (ci) => {
@@ -44,7 +44,7 @@ console.log("\\n" + JSON.stringify(runVitest({ cwd: ${JSON.stringify(dir)}, args
   expect(skipped.map(({ name, why }: { name: string; why?: string }) => [name, why])).toEqual([
     ["one that is skipped without a reason", undefined],
     ["one that is skipped with a reason", "there is none here"],
-    ["one behind a failed hook", undefined],
+    ["one after a failed hook", undefined],
   ]);
   for (const name of ["b", "c"])
     expect(stdout).toContain(`Failed outside its tests, which may not have run: test/${name}.test.ts`);

@@ -1,4 +1,4 @@
-// docs/tour.svg shows what the program prints now, and is a picture that every page can show.
+// docs/tour.svg shows the current output of the program, and every page can show the picture.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { drawTour, recordTour, TOUR_FILE } from "../../scripts/record-tour.mjs";
@@ -13,12 +13,12 @@ function textOf(svg: string): string[] {
   );
 }
 
-test("the tour shows what its commands print; node scripts/record-tour.mjs writes it", ({ skip }) => {
+test("the tour shows the output of its commands; node scripts/record-tour.mjs writes it", ({ skip }) => {
   skip(noSandbox !== undefined, noSandbox);
   expect(textOf(picture)).toEqual(textOf(drawTour(recordTour())));
 });
 
-test("the picture is small, asks for nothing, and moves only for readers that did not turn motion off", () => {
+test("the picture is small, requests nothing, and moves only if the reader has not turned motion off", () => {
   expect(picture.length).toBeLessThan(60_000);
   expect(picture.replace('xmlns="http://www.w3.org/2000/svg"', "")).not.toMatch(
     /https?:|url\(|@import|<script|href/,
