@@ -1,4 +1,4 @@
-// What nacre reports when a pod cannot be used: the cause and the fix, from the real words of kubectl.
+// If a pod cannot be used, nacre reports the cause and the fix, which it derives from kubectl's real messages.
 import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     return await withVariable("KUBECONFIG", file, () => failureOf(url));
   };
 
-  test("an unknown pod, namespace and container", async () => {
+  test("an unknown pod, namespace or container is refused", async () => {
     const { url } = await cluster().lease();
     expect(await failureOf("kubernetes://default/no-such-pod")).toMatch(/no such pod.*kubectl get pods/s);
     expect(await failureOf("kubernetes://no-such-space/pod")).toMatch(
@@ -34,8 +34,8 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     expect(await failureOf(`${url}?cwd=/no/such/dir`)).toMatch(/no directory \/no\/such\/dir/);
   });
 
-  test("a pod that has not started, and one that has ended", async () => {
-    // No node has this label: the pod waits for one.
+  test("a pod that has not started or has ended is refused", async () => {
+    // No node has this label, so the pod waits for a node.
     const waiting = await cluster().createPod(
       { nodeSelector: { "no-such": "label" }, containers: [BUSYBOX] },
       "PodScheduled=False",
@@ -59,7 +59,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     );
   });
 
-  test("an image without bash, and one without sh", async () => {
+  test("an image without bash or without sh is refused", async () => {
     const pod = await cluster().createPod({ containers: [BUSYBOX] });
     const url = `kubernetes://default/${pod}`;
     expect(await failureOf(url)).toMatch(/has no bash.*Install the package bash/s);
@@ -67,7 +67,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     expect(await failureOf(url)).toMatch(/has no sh.*Use an image with a shell/s);
   });
 
-  test("an account without rights, and one that may not exec", async () => {
+  test("an account without rights, or without the right to exec, is refused", async () => {
     const { url } = await cluster().lease();
     const asLimited = () =>
       withVariable("KUBECONFIG", cluster().limitedConfig, async () => await failureOf(url));
@@ -83,7 +83,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     }
   });
 
-  test("a wrong token, an unreachable server, an unknown certificate, no configuration", async () => {
+  test("a wrong token, an unreachable server, an unknown certificate and a missing configuration are reported", async () => {
     const { url } = await cluster().lease();
     const wrongToken = await failureWith(url, (config) => config.replace(/token: \w+/, "token: expired"));
     expect(wrongToken).toMatch(/does not accept your credentials.*Log in to the cluster again/s);
@@ -100,7 +100,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     );
   });
 
-  test("a missing kubectl", async () => {
+  test("a missing kubectl is reported with its package", async () => {
     const bin = newDirectory();
     symlinkSync(process.execPath, join(bin, "node"));
     expect(await withVariable("PATH", bin, () => failureOf("kubernetes://default/pod"))).toMatch(
@@ -129,8 +129,10 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     const lease = (container: Readonly<Record<string, unknown>>) =>
       kubernetes({ namespace: "default", podTemplate: { spec: { containers: [container] } } }).lease(request);
     await expect(lease({ ...SANDBOX, image: "docker.io/local/none:1" })).rejects.toThrow(/ErrImageNeverPull/);
-    await eventually(async () =>
-      expect((await cluster().engine.list()).filter(({ id }) => id === "no-image")).toEqual([]),
+    // kubelet removes a pod that never started only after its grace period.
+    await eventually(
+      async () => expect((await cluster().engine.list()).filter(({ id }) => id === "no-image")).toEqual([]),
+      300_000,
     );
     await expect(lease({ ...SANDBOX, command: ["no-such-program"] })).rejects.toThrow(/no-such-program/);
   });
