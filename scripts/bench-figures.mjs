@@ -58,7 +58,7 @@ function rowsOf(cell) {
       others(["cc-safety-net", "nine regular expressions"], stopped),
     ],
     [
-      "tokens for tool schemas and five tasks",
+      "tokens for tool schemas and eight tasks",
       tokens("nacre"),
       others(["pi bash tool", "desktop-commander"], tokens),
     ],

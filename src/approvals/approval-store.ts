@@ -60,15 +60,20 @@ export class ApprovalStore {
     return { record, end: this.endOf(id), usedAt: used?.at };
   }
 
-  /** The approval with this id, or with an id that begins with it. Throws if there is none, or several. */
+  /**
+   * The approval with this id, or with an id that begins with it. Prefers those that can be answered. Throws if there is
+   * none, or several.
+   */
   find(idOrPrefix: string): Approval {
     const known = this.get(idOrPrefix);
     if (known) return known;
     const all = this.list();
-    const found = all.filter(
+    const named = all.filter(
       ({ record: { id } }) =>
         idOrPrefix !== "" && (id.startsWith(idOrPrefix) || id.startsWith(`ask_${idOrPrefix}`)),
     );
+    const answerable = named.filter(isOpen);
+    const found = answerable.length > 0 ? answerable : named;
     if (found.length === 1 && found[0]) return found[0];
     if (found.length > 1) {
       const ids = found.map(({ record }) => record.id).join(", ");

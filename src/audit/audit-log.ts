@@ -50,7 +50,7 @@ export class AuditLog {
     } catch (error) {
       throw new NacreError(
         "invalid_input",
-        `The audit log ${shownPath(path)} cannot be opened: ${messageOf(error)}. Use a writable file, or leave auditFile out.`,
+        `The audit log ${shownPath(path)} cannot be opened: ${messageOf(error)}. Use a writable file, or no audit log.`,
         { cause: error },
       );
     }

@@ -4,6 +4,7 @@ import { type Admitted, admit, type SessionTarget } from "../execution/admission
 import { type ExecutionOptions, resolveExecutionOptions } from "../execution/execution-options.ts";
 import type { Session } from "../session/session.ts";
 import type { ShellManager } from "../shell-manager.ts";
+import { NacreError } from "../support/errors.ts";
 import { createContext, type ExecutionContext } from "../tool/context.ts";
 import { askPerson } from "./ask-person.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -30,7 +31,11 @@ export async function admitRun(
     terminal,
     isPreview: preview && !dryRun,
   };
-  return await admit(wanted, context, options);
+  const admitted = await admit(wanted, context, options);
+  // A signal during the question has ended the command line: nothing may start after it.
+  if (io.stopped?.aborted)
+    throw new NacreError("aborted", "A signal ended nacre before the command started.");
+  return admitted;
 }
 
 /** The policy and sandbox options of a command from the command line. */
@@ -38,14 +43,16 @@ export function admissionOptionsOf({
   policy,
   policyFile,
   confine,
+  events,
   maxPreviewBytes,
 }: Pick<RunPlan, "policy" | "policyFile" | "confine"> &
-  Partial<Pick<RunPlan, "maxPreviewBytes">>): ExecutionOptions {
+  Partial<Pick<RunPlan, "events" | "maxPreviewBytes">>): ExecutionOptions {
   return {
     policy,
     entryPoint: "cli",
     ...confine,
     ...(policyFile === undefined ? {} : { policyFile }),
+    ...(events === undefined ? {} : { events }),
     ...(maxPreviewBytes === undefined ? {} : { maxPreviewBytes }),
   };
 }

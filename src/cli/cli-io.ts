@@ -17,4 +17,9 @@ export interface CliIo {
   readonly columns?: number | undefined;
   /** Emits "signal" with the name of each signal. @default the signals of this process */
   readonly signals?: EventEmitter;
+  /**
+   * Aborts when a signal has ended a command line that does not listen to `signals`. In this process the signal itself
+   * ends it. Commands that wait pass it on, so that nothing of them stays in the daemon.
+   */
+  readonly stopped?: AbortSignal;
 }

@@ -36,7 +36,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   }
 }
 
-/** `nacre --remote URL COMMAND …`: the option stands before the command. */
+/** `nacre --remote URL COMMAND …`: the option precedes the command. */
 function readRemoteOption(args: readonly string[]): RemoteCommandLine | undefined {
   const [first = "", second, ...rest] = args;
   if (first === "--remote" && second !== undefined) return { url: second, args: rest };
@@ -104,7 +104,7 @@ function describeUsageError(
   const near = code === "commander.unknownCommand" ? nearestCommand(wrong, known) : undefined;
   const hints = near ? [`Did you mean ${near}?`] : rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
   if (code === "commander.unknownOption" && problem.includes("'--remote"))
-    hints.splice(0, hints.length, "It stands before the command: nacre --remote URL COMMAND.");
+    hints.splice(0, hints.length, "Put it before the command: nacre --remote URL COMMAND.");
   if (hints.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(args[0] ?? "")) {
     hints.push("Options before the command must be nacre's own: see nacre run --help.");
   }

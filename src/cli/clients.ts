@@ -17,8 +17,8 @@ export interface Client {
   /** The key of the object that contains the servers. */
   readonly section: string;
   readonly entry: (server: ServerCommand) => Readonly<Record<string, unknown>>;
-  /** Instruction for the person after the configuration is written. */
-  readonly nextStep: string;
+  /** Instruction for the person after the configuration is written. `here` names the directory of a project file. */
+  readonly nextStep: (here: string) => string;
 }
 
 const plainEntry = ({ command, args }: ServerCommand) => ({ command, args });
@@ -34,7 +34,7 @@ export const CLIENTS: readonly Client[] = [
     userFile: (home) => join(home, ".claude.json"),
     section: "mcpServers",
     entry: typedEntry,
-    nextStep: "Start claude in this directory; /mcp lists the server.",
+    nextStep: (here) => `Start claude${here}; /mcp lists the server.`,
   },
   {
     name: "codex",
@@ -45,7 +45,7 @@ export const CLIENTS: readonly Client[] = [
     userFile: (home, env) => join(env["CODEX_HOME"] || join(home, ".codex"), "config.toml"),
     section: "mcp_servers",
     entry: plainEntry,
-    nextStep: "`codex mcp list` shows the server.",
+    nextStep: () => "`codex mcp list` shows the server.",
   },
   {
     name: "gemini",
@@ -56,7 +56,7 @@ export const CLIENTS: readonly Client[] = [
     userFile: (home) => join(home, ".gemini/settings.json"),
     section: "mcpServers",
     entry: plainEntry,
-    nextStep: "`gemini mcp list` shows the server.",
+    nextStep: () => "`gemini mcp list` shows the server.",
   },
   {
     name: "opencode",
@@ -67,7 +67,7 @@ export const CLIENTS: readonly Client[] = [
     userFile: (home, env) => join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "opencode/opencode.json"),
     section: "mcp",
     entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
-    nextStep: "Start opencode in this directory.",
+    nextStep: (here) => `Start opencode${here}.`,
   },
   {
     name: "cursor",
@@ -78,7 +78,7 @@ export const CLIENTS: readonly Client[] = [
     userFile: (home) => join(home, ".cursor/mcp.json"),
     section: "mcpServers",
     entry: plainEntry,
-    nextStep: "Enable the server in the settings of Cursor, under MCP.",
+    nextStep: () => "Enable the server in the settings of Cursor, under MCP.",
   },
   {
     name: "vscode",
@@ -89,7 +89,7 @@ export const CLIENTS: readonly Client[] = [
     userFile: (home, env) => join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "Code/User/mcp.json"),
     section: "servers",
     entry: typedEntry,
-    nextStep: "Open the file in VS Code and press Start above the server.",
+    nextStep: () => "Open the file in VS Code and press Start above the server.",
   },
 ];
 

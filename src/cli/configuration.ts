@@ -49,13 +49,25 @@ function withEntry(json: string, path: readonly string[], value: unknown, depth 
   // Wrap the value in the objects that do not exist yet.
   const [key = "", ...inner] = path.slice(depth);
   const whole = inner.reduceRight<unknown>((of, name) => ({ [name]: of }), value);
-  const indent = indentOf(json).repeat(depth + 1);
-  const hasMore = (at.children?.length ?? 0) > 0;
-  const after = json.slice(at.offset + 1);
-  const end = hasMore ? "," : /^\s*\}/.test(after) ? `${eolOf(json)}${indentOf(json).repeat(depth)}` : "";
-  const rest = hasMore || end === "" ? after : after.trimStart();
-  const added = `${eolOf(json)}${indent}${JSON.stringify(key)}: ${text(whole, depth + 1)}${end}`;
-  return `${json.slice(0, at.offset + 1)}${added}${rest}`;
+  const newLine = (level: number) => `${eolOf(json)}${indentOf(json).repeat(level)}`;
+  const added = `${newLine(depth + 1)}${JSON.stringify(key)}: ${text(whole, depth + 1)}`;
+  const content = json.slice(at.offset + 1, at.offset + at.length - 1);
+  return (
+    json.slice(0, at.offset + 1) +
+    added +
+    contentAfterEntry(content, at.children?.length ?? 0, newLine(depth + 1), newLine(depth)) +
+    json.slice(at.offset + at.length - 1)
+  );
+}
+
+/** The earlier content of an object, behind the new entry. If it shares a line with a brace, it gets lines of its own. */
+function contentAfterEntry(content: string, count: number, beforeEntry: string, beforeEnd: string): string {
+  const [, atStart = "", inner = "", atEnd = ""] = /^(\s*)([\s\S]*?)(\s*)$/.exec(content) ?? [];
+  if (inner === "") return beforeEnd;
+  // Without entries, the content is a comment. It stays as it is.
+  if (count === 0) return content;
+  if (atStart.includes("\n")) return `,${content}`;
+  return `,${beforeEntry}${inner}${atEnd.includes("\n") ? atEnd : beforeEnd}`;
 }
 
 function parsed(json: string, file: string): Record<string, unknown> {
@@ -64,11 +76,31 @@ function parsed(json: string, file: string): Record<string, unknown> {
   const [broken] = errors;
   if (broken) {
     const line = json.slice(0, broken.offset).split("\n").length;
-    throw refused(file, `line ${line} is not JSON (${printParseErrorCode(broken.error)})`);
+    const what = PARSE_ERRORS[printParseErrorCode(broken.error)] ?? "an unexpected character";
+    throw refused(file, `it is not valid JSON at line ${line}: ${what}`);
   }
   if (!isObject(value)) throw refused(file, "it is not a JSON object");
   return value;
 }
+
+/** By the code of jsonc-parser. */
+const PARSE_ERRORS: Readonly<Record<string, string>> = {
+  InvalidSymbol: "a word is not in quotes",
+  InvalidNumberFormat: "a number is incomplete",
+  PropertyNameExpected: "a key in quotes is missing",
+  ValueExpected: "a value is missing",
+  ColonExpected: "a colon is missing",
+  CommaExpected: "a comma or a closing bracket is missing",
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  EndOfFileExpected: "there is text after the last }",
+  UnexpectedEndOfComment: "a comment has no end",
+  UnexpectedEndOfString: "a string has no closing quote",
+  UnexpectedEndOfNumber: "a number is incomplete",
+  InvalidUnicode: "a string has an invalid \\u escape",
+  InvalidEscapeCharacter: "a string has an invalid escape after \\",
+  InvalidCharacter: "a string contains a control character",
+};
 
 function indentOf(text: string): string {
   return /^([ \t]+)\S/m.exec(text)?.[1]?.replace(/^\t.*/, "\t") ?? "  ";
@@ -120,7 +152,7 @@ function tomlBlock(section: string, entry: Readonly<Record<string, unknown>>): s
 function refused(file: string, why: string): NacreError {
   return new NacreError(
     "invalid_input",
-    `${file} was not changed: ${why}. Add the output of \`nacre init\` without --write by hand.`,
+    `${file} was not changed: ${why}. Run \`nacre init\` without --write, and paste its output into the file.`,
   );
 }
 

@@ -65,6 +65,16 @@ export function policyFileOption(here: string): Option {
   ).argParser((text) => resolve(here, text));
 }
 
+export function auditFileOption(here: string): Option {
+  return new Option(
+    "--audit-file <file>",
+    "append a record of every command, verdict and approval; see nacre audit verify",
+  ).argParser((text) => {
+    if (text === "") throw new InvalidArgumentError("It must be a file, not empty.");
+    return resolve(here, text);
+  });
+}
+
 export function dialectOption(): Option {
   return new Option("--dialect <name>", "which tools: Bash, BashOutput and KillShell, or the one tool bash")
     .choices(DIALECTS)

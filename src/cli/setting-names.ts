@@ -22,14 +22,18 @@ export const LIST_SETTINGS = { with: TOOL_GROUPS } as const satisfies { with: re
 /** Settings with a list of addresses. A shorter list is stricter: an address names a program that nacre starts. */
 export const ADDRESS_SETTINGS = ["remotes"] as const;
 
+/** Settings with an absolute path; "" is none. A workspace cannot change them: nacre writes to the file. */
+export const PATH_SETTINGS = ["auditFile"] as const;
+
 export type ChoiceName = keyof typeof CHOICE_SETTINGS;
 export type ListName = keyof typeof LIST_SETTINGS;
 export type AddressName = (typeof ADDRESS_SETTINGS)[number];
-export type SettingName = ChoiceName | ListName | AddressName;
+export type PathName = (typeof PATH_SETTINGS)[number];
+export type SettingName = ChoiceName | ListName | AddressName | PathName;
 
 export type Settings = { readonly [N in ChoiceName]: (typeof CHOICE_SETTINGS)[N][number] } & {
   readonly [N in ListName]: readonly (typeof LIST_SETTINGS)[N][number][];
-} & { readonly [N in AddressName]: readonly string[] };
+} & { readonly [N in AddressName]: readonly string[] } & { readonly [N in PathName]: string };
 /** The settings that one source gives. */
 export type SettingValues = Partial<Settings>;
 
@@ -37,6 +41,7 @@ export const SETTING_NAMES = [
   ...Object.keys(CHOICE_SETTINGS),
   ...Object.keys(LIST_SETTINGS),
   ...ADDRESS_SETTINGS,
+  ...PATH_SETTINGS,
 ] as SettingName[];
 
 export function isListSetting(name: SettingName): name is ListName {
@@ -52,8 +57,12 @@ export function isAddressSetting(name: SettingName): name is AddressName {
   return ADDRESS_SETTINGS.some((one) => one === name);
 }
 
+export function isPathSetting(name: SettingName): name is PathName {
+  return PATH_SETTINGS.some((one) => one === name);
+}
+
 /** undefined if any value will do. */
 export function valuesOfSetting(name: SettingName): readonly string[] | undefined {
-  if (isAddressSetting(name)) return undefined;
+  if (isAddressSetting(name) || isPathSetting(name)) return undefined;
   return isListSetting(name) ? LIST_SETTINGS[name] : CHOICE_SETTINGS[name];
 }

@@ -1,5 +1,6 @@
 // Reads one config.json: JSON with comments. An invalid file is an error and is never ignored.
 import { readFileSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { z } from "zod";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -7,6 +8,7 @@ import { fsPath, shownPath } from "../support/path-text.ts";
 import { suggestion } from "./option.ts";
 import {
   isListSetting,
+  isPathSetting,
   SETTING_NAMES,
   type SettingName,
   type SettingValues,
@@ -46,6 +48,10 @@ export function readSettingsFile(file: string): SettingValues {
 }
 
 function schemaOfSetting(name: SettingName): z.ZodType {
+  if (isPathSetting(name)) {
+    const error = 'an absolute path such as "/var/log/nacre/audit.jsonl"';
+    return z.string({ error }).refine((path) => isAbsolute(path), { error });
+  }
   const values = valuesOfSetting(name);
   if (!values) {
     const error = 'a list of addresses such as "ssh://build-host"';

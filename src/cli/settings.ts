@@ -1,13 +1,14 @@
 // The settings of the program: a flag wins over the environment, which wins over the user's config.json. A workspace's
 // config.json can only make the result stricter.
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { Command } from "commander";
 import { NacreError } from "../support/errors.ts";
 import { fsPath } from "../support/path-text.ts";
 import { policyFolders, SETTINGS_FILE, userConfigFile } from "../support/policy-places.ts";
 import {
   isListSetting,
+  isPathSetting,
   SETTING_NAMES,
   type SettingName,
   type Settings,
@@ -33,6 +34,7 @@ const DEFAULTS: Settings = {
   shellProfile: "none",
   with: [],
   remotes: [],
+  auditFile: "",
 };
 
 /** `flags`: only the flags that were given. */
@@ -79,6 +81,9 @@ export async function settle<Options extends SettingValues>(
     ...options,
     policy: policy.value,
     ...(hasOption(command, "with") ? { with: settings.with.value } : {}),
+    ...(hasOption(command, "auditFile") && settings.auditFile.value !== ""
+      ? { auditFile: settings.auditFile.value }
+      : {}),
     ...(hasOption(command, "shellProfile") ? { shellProfile: settings.shellProfile.value } : {}),
     ...("sandbox" in options ? { sandbox: sandbox.value } : {}),
     ...("sandbox" in options && withNetwork ? { network: network.value } : {}),
@@ -99,6 +104,13 @@ function settingsOfEnvironment(): SettingValues {
     const variable = variableOfSetting(name);
     const text = process.env[variable];
     if (text === undefined || text === "") return [];
+    if (isPathSetting(name)) {
+      if (isAbsolute(text)) return [[name, text]];
+      throw new NacreError(
+        "invalid_input",
+        `The variable ${variable} is ${JSON.stringify(text)}: it must be an absolute path.`,
+      );
+    }
     const choices = valuesOfSetting(name);
     // An address can contain a comma, but no space.
     if (!choices) return [[name, text.trim().split(/\s+/)]];
@@ -126,6 +138,7 @@ function stricterValue(
   current: SettingValue,
   wanted: SettingValue,
 ): SettingValue | undefined {
+  if (isPathSetting(name)) return undefined;
   if (Array.isArray(current)) {
     const kept = current.filter((value) => wanted.includes(value));
     return kept.length < current.length ? kept : undefined;

@@ -19,6 +19,8 @@ export interface McpOptions {
   readonly policy?: PolicyProfile;
   /** A JSON file of rules. @default the one in the XDG configuration directory */
   readonly policyFile?: string;
+  /** The file of the audit log. Absolute. @default none */
+  readonly auditFile?: string;
   /** Rules in addition to those in files, for a client that sends its own. */
   readonly rules?: ToolkitOptions["rules"];
   /** Connections of one scope see each other's shells. @default one per connection, or per token over HTTP */
@@ -61,6 +63,7 @@ export function toolkitOptions(options: McpOptions): ToolkitOptions {
     ...defined({
       shellProfile: options.shellProfile,
       approvalDeadlineMs: options.approvalDeadlineMs,
+      auditFile: options.auditFile,
       rules: options.rules,
     }),
   };

@@ -36,9 +36,7 @@ export function registerResources(server: Server, deps: ServerDeps): void {
   }));
   server.setRequestHandler("resources/read", async ({ params }) => {
     const uri = parsedUri(params.uri);
-    const id = TEMPLATE.match(uri)?.["id"];
-    if (id === undefined) throw new ResourceNotFoundError(params.uri);
-    return { contents: [{ uri, mimeType: MIME_TYPE, text: await read(uri, String(id), deps) }] };
+    return { contents: [{ uri, mimeType: MIME_TYPE, text: await read(uri, deps) }] };
   });
   serveSubscriptions(server, deps);
 }
@@ -66,16 +64,21 @@ function describe(shell: ShellProcess): ListResourcesResult["resources"][number]
   };
 }
 
-async function read(uri: string, id: string, { kit, scope }: ServerDeps): Promise<string> {
-  const { manager } = kit;
-  let shell: ShellProcess;
+async function read(uri: string, deps: ServerDeps): Promise<string> {
+  const { manager } = deps.kit;
+  const { text } = await render(shellAt(uri, deps).outputParts, resolveExecutionOptions({ manager }));
+  return text;
+}
+
+/** The shell whose output is at this URI. Throws ResourceNotFoundError if there is none. */
+function shellAt(uri: string, { kit, scope }: ServerDeps): ShellProcess {
+  const id = TEMPLATE.match(uri)?.["id"];
+  if (id === undefined) throw new ResourceNotFoundError(uri);
   try {
-    shell = findShell(manager, id, createContext({ workingDir: "/", scope }));
+    return findShell(kit.manager, String(id), createContext({ workingDir: "/", scope }));
   } catch (error) {
     throw new ResourceNotFoundError(uri, messageOf(error));
   }
-  const { text } = await render(shell.outputParts, resolveExecutionOptions({ manager }));
-  return text;
 }
 
 /** Notifies the client of changes to the resources it wants. Returns a function that stops this. */
@@ -103,12 +106,15 @@ function serveSubscriptions(server: Server, deps: ServerDeps): void {
     stop = undefined;
   };
   server.setRequestHandler("resources/subscribe", ({ params }) => {
-    wanted.add(params.uri);
+    const uri = parsedUri(params.uri);
+    // Without a shell, the client would wait for changes that never come.
+    shellAt(uri, deps);
+    wanted.add(uri);
     stop ??= announce(server, deps, (uri) => wanted.has(uri));
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params }) => {
-    wanted.delete(params.uri);
+    wanted.delete(parsedUri(params.uri));
     if (wanted.size === 0) end();
     return {};
   });

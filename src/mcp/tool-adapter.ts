@@ -3,6 +3,7 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type InputRequiredResult,
   type ListToolsResult,
   ProtocolError,
@@ -10,6 +11,8 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { defined } from "../support/defined.ts";
+import { SHELL_LABEL_MAX_CHARS } from "../support/limits.ts";
+import { printable } from "../support/printable.ts";
 import type { ResultFate, ToolProgress } from "../tool/context.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { BaseTool } from "../tool/tool.ts";
@@ -68,7 +71,12 @@ async function callTool(call: Call): Promise<CallToolResult | InputRequiredResul
     },
     signal: ctx.mcpReq.signal,
     ...progressOf(call),
-    ...defined({ sessionId: session, approve: round?.approve, asked: round?.asked }),
+    ...defined({
+      agentId: clientNameOf(call),
+      sessionId: session,
+      approve: round?.approve,
+      asked: round?.asked,
+    }),
   });
   const question = round?.question();
   log(`call ${ctx.mcpReq.id}: ${question ? "asks a person" : (result.code ?? "done")}`);
@@ -90,8 +98,20 @@ function toMcpResult(result: ToolResult): CallToolResult {
 
 /** A request of the newer era carries the capabilities of its client. In the older era, the handshake carried them. */
 function capabilitiesOf({ ctx, server }: Call): unknown {
-  const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
-  return envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+  return envelopeOf(ctx)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+}
+
+function envelopeOf({ mcpReq }: ServerContext): Readonly<Record<string, unknown>> {
+  return mcpReq.envelope ?? {};
+}
+
+/** The name that the client gives itself, as the agent of its shells: untrusted text, on one line and bounded. */
+function clientNameOf({ ctx, server }: Call): string | undefined {
+  const info = envelopeOf(ctx)[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
+  const { name }: { name?: unknown } = Object(info);
+  if (typeof name !== "string") return undefined;
+  const bounded = (text: string) => text.slice(0, SHELL_LABEL_MAX_CHARS).toWellFormed();
+  return bounded(printable(bounded(name)).replace(/\s+/g, " ").trim()) || undefined;
 }
 
 /** Sends progress only if the client asked for it. */

@@ -50,6 +50,13 @@ export interface NacreEvents {
     readonly signalled: number;
     readonly survivors: readonly number[];
   } & EventOrigin;
+  /** Only with `remote`: the link has been lost for a second, or is restored. Calls wait meanwhile. */
+  readonly link: {
+    readonly state: "lost" | "restored";
+    readonly url: string;
+    /** How long the link has been lost. */
+    readonly downMs: number;
+  } & EventOrigin;
 }
 
 interface EventOrigin {
@@ -67,6 +74,7 @@ export const EVENT_NAMES = [
   "start",
   "end",
   "kill",
+  "link",
 ] as const satisfies readonly EventName[];
 
 /** One event with its name and its time in milliseconds since the epoch. */

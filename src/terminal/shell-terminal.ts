@@ -266,7 +266,8 @@ export class ShellTerminal {
 }
 
 function secretPrompt(id: string, typedLines: number): NacreError {
-  const before = typedLines === 0 ? "" : ` Before that, ${typedLines} lines of the text were typed.`;
+  const lines = typedLines === 1 ? "1 line of the text was" : `${typedLines} lines of the text were`;
+  const before = typedLines === 0 ? "" : ` Before that, ${lines} typed.`;
   return new NacreError(
     "secret_prompt",
     `The program asks for a secret, such as a password, and does not show what is typed. nacre does not type secrets for a model.${before} Ask the user to type it with: nacre attach ${id}. Keys such as Ctrl-C and Enter still work.`,

@@ -11,7 +11,7 @@ import { useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();
 
-/** The policy asks about it; it deletes everything in its directory. */
+/** The policy asks about this command, which deletes everything in its directory. */
 const COMMAND = "find . -delete";
 
 async function kitIn(base: string, options: Partial<ToolkitOptions> = {}): Promise<Toolkit> {
@@ -25,7 +25,7 @@ function elsewhere(base: string) {
   return approvalInbox(ApprovalDesk.of(new StateRoot(join(base, "state"))), "nacre approve");
 }
 
-function plant(base: string): string {
+function createFile(base: string): string {
   const file = join(base, "work", "file");
   writeFileSync(file, "");
   return file;
@@ -35,12 +35,12 @@ const never = () => new Promise<boolean>(() => {});
 
 /** A callback that never answers, and a promise of the request it gets. */
 function silent() {
-  let show = (_: { request: ApprovalRequest; asking: ApprovalAsking }) => {};
+  let resolveAsked = (_: { request: ApprovalRequest; asking: ApprovalAsking }) => {};
   const asked = new Promise<{ request: ApprovalRequest; asking: ApprovalAsking }>((resolve) => {
-    show = resolve;
+    resolveAsked = resolve;
   });
   const approve = (request: ApprovalRequest, asking: ApprovalAsking) => {
-    show({ request, asking });
+    resolveAsked({ request, asking });
     return never();
   };
   return { approve, asked };
@@ -50,7 +50,7 @@ describe("without a person to ask", () => {
   test("a call fails at once, and runs after an answer when it is repeated", async () => {
     const base = directory();
     await using kit = await kitIn(base);
-    const file = plant(base);
+    const file = createFile(base);
     const first = await kit.call("Bash", { command: COMMAND });
     expect(first).toMatchObject({ success: false, code: "approval_pending" });
     const id = first.metadata.approval_id ?? "";
@@ -76,7 +76,7 @@ describe("without a person to ask", () => {
     expect(third.metadata.approval_id).not.toBe(id);
   });
 
-  test("a no reaches the repeated call with its reason", async () => {
+  test("a denial reaches the repeated call with its reason", async () => {
     const base = directory();
     await using kit = await kitIn(base);
     const { metadata } = await kit.call("Bash", { command: COMMAND });
@@ -108,7 +108,7 @@ describe("a waiting call", () => {
     const base = directory();
     const { approve, asked } = silent();
     await using kit = await kitIn(base, { approve });
-    const file = plant(base);
+    const file = createFile(base);
     const running = kit.call("Bash", { command: COMMAND });
     const { asking } = await asked;
     expect(elsewhere(base).get(asking.id)).toMatchObject({ status: "open", waiting: true });
@@ -123,7 +123,7 @@ describe("a waiting call", () => {
     });
   });
 
-  test("has one winner if two answers come at once", async () => {
+  test("accepts only the first of two concurrent answers", async () => {
     const base = directory();
     for (let round = 0; round < 20; round++) {
       await using kit = await kitIn(join(base, String(round)));
@@ -142,7 +142,7 @@ describe("a waiting call", () => {
   test("ends at the deadline", async () => {
     const base = directory();
     await using kit = await kitIn(base, { approve: never, approvalDeadlineMs: 100 });
-    const file = plant(base);
+    const file = createFile(base);
     const result = await kit.call("Bash", { command: COMMAND });
     expect(result).toMatchObject({ success: false, code: "approval_expired" });
     const id = result.metadata.approval_id ?? "";
@@ -162,7 +162,7 @@ describe("a waiting call", () => {
       });
     };
     await using kit = await kitIn(base, { approve, returnAfterMs: 100 });
-    const file = plant(base);
+    const file = createFile(base);
     const first = await kit.call("Bash", { command: COMMAND });
     expect(first).toMatchObject({ code: "approval_pending" });
     expect(await kit.call("Bash", { command: COMMAND })).toMatchObject({ code: "approval_pending" });
@@ -238,12 +238,12 @@ describe("the records on disk", () => {
     expect(readdirSync(dir)).toHaveLength(2);
     for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
     await using next = await kitIn(base);
-    const file = plant(base);
+    const file = createFile(base);
     expect(await next.call("Bash", { command: COMMAND })).toMatchObject({ success: true });
     expect(existsSync(file)).toBe(false);
   });
 
-  test("a damaged record counts as none", async () => {
+  test("a damaged record counts as missing", async () => {
     const base = directory();
     await using kit = await kitIn(base);
     const { metadata } = await kit.call("Bash", { command: COMMAND });
@@ -269,8 +269,8 @@ describe("the records on disk", () => {
   });
 });
 
-describe("bad ids", () => {
-  test("a second answer learns of the first and its time", async () => {
+describe("refused answers", () => {
+  test("a second answer is refused with the first answer and its time", async () => {
     await using kit = await kitIn(directory());
     const { metadata } = await kit.call("Bash", { command: COMMAND });
     const id = metadata.approval_id ?? "";

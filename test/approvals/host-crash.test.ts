@@ -21,7 +21,7 @@ async function killedHost(base: string): Promise<string> {
   return String(line).trim();
 }
 
-function place(): { base: string; file: string; kit: () => ReturnType<typeof createToolkit> } {
+function newWorkspace(): { base: string; file: string; kit: () => ReturnType<typeof createToolkit> } {
   const base = directory();
   mkdirSync(join(base, "work"));
   const file = join(base, "work/file");
@@ -33,8 +33,8 @@ function place(): { base: string; file: string; kit: () => ReturnType<typeof cre
   };
 }
 
-test("an identical call reopens the request, with the answer that it has", async () => {
-  const { base, file, kit } = place();
+test("an identical call reopens the request with its answer", async () => {
+  const { base, file, kit } = newWorkspace();
   const id = await killedHost(base);
   await using next = await kit();
   expect(next.approvals.get(id)).toMatchObject({ status: "abandoned", waiting: false });
@@ -45,7 +45,7 @@ test("an identical call reopens the request, with the answer that it has", async
 });
 
 test("a request is reopened once", async () => {
-  const { base, kit } = place();
+  const { base, kit } = newWorkspace();
   const id = await killedHost(base);
   expect(await killedHost(base)).toBe(id);
   const third = await killedHost(base);
@@ -59,7 +59,7 @@ test("a request is reopened once", async () => {
 });
 
 test("another scope does not get the request", async () => {
-  const { base, kit } = place();
+  const { base, kit } = newWorkspace();
   const id = await killedHost(base);
   await using next = await kit();
   const other = await next.call("Bash", { command: COMMAND }, { scope: "other" });

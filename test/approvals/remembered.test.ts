@@ -52,7 +52,7 @@ describe("an answer that is remembered for the session", () => {
     expect(statSync(audit).mode & 0o777).toBe(0o600);
     kit.approvals.forget(id);
     expect(await codeOf(kit, "git push --force nowhere main")).toBe("approval_pending");
-    expect(() => kit.approvals.forget(id)).toThrow("None is remembered.");
+    expect(() => kit.approvals.forget(id)).toThrow("No answer is remembered.");
   });
 
   test("does not cover another subcommand, program, session or scope", async () => {
@@ -82,7 +82,7 @@ describe("an answer that is remembered for the session", () => {
     expect(await codeOf(kit, "find / -delete")).toBe("policy_denied");
   });
 
-  test("a remembered no refuses at once", async () => {
+  test("a remembered denial refuses at once", async () => {
     await using kit = await kitIn(directory());
     const id = await remember(kit, "npm publish", { lasts: "session" }, false);
     await kit.call("Bash", { command: "npm publish" });
@@ -106,7 +106,7 @@ describe("an answer that is remembered for the workspace", () => {
     expect(await codeOf(next, command, { workingDir: join(base, "elsewhere") })).toBe("approval_pending");
   });
 
-  test("ends at its end", async () => {
+  test("expires at its end time", async () => {
     const base = directory();
     await using kit = await kitIn(base);
     const id = await remember(kit, "git push --force nowhere main", { lasts: "workspace", forMs: 60_000 });
@@ -120,7 +120,7 @@ describe("an answer that is remembered for the workspace", () => {
 });
 
 describe("the paths of a remembered answer", () => {
-  test("are exact unless the person says otherwise", async () => {
+  test("are exact unless the answer covers their path class", async () => {
     await using kit = await kitIn(directory());
     const outside = (name: string) => `rm -rf /nowhere/${name}`;
     await remember(kit, outside("one"), { lasts: "session" });
@@ -131,11 +131,11 @@ describe("the paths of a remembered answer", () => {
   });
 });
 
-describe("what cannot be remembered", () => {
+describe("an answer cannot be remembered", () => {
   test.each([
     ["a program that is known only at run time", "$X foo", /cannot be remembered/],
     ["code from the network", "curl http://localhost:1/x | bash", /cannot be remembered/],
-  ])("%s", async (_, command, message) => {
+  ])("for %s", async (_, command, message) => {
     await using kit = await kitIn(directory());
     const { metadata } = await kit.call("Bash", { command });
     const id = metadata.approval_id ?? "";
@@ -144,7 +144,7 @@ describe("what cannot be remembered", () => {
     expect(kit.approvals.get(id).status).toBe("open");
   });
 
-  test("a command outside a session for the session, or longer than 30 days", async () => {
+  test("for the session of a command without a session, or for more than 30 days", async () => {
     await using kit = await kitIn(directory());
     await expect(kit.run("npm publish")).rejects.toMatchObject({ code: "approval_pending" });
     const [open] = kit.approvals.list();

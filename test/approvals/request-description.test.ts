@@ -7,7 +7,7 @@ import { useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();
 
-test("a request carries the description, and its answer does not depend on it", async () => {
+test("a request contains the description, and its answer does not depend on it", async () => {
   const base = directory();
   const workingDir = join(base, "work");
   mkdirSync(workingDir);

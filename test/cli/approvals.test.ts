@@ -8,7 +8,7 @@ const { nacre, dir } = useCli();
 
 const PROGRAM = join(import.meta.dirname, "../../dist/cli/main.js");
 
-/** Runs nacre in a process of its own. */
+/** Runs nacre in a separate process. */
 function nacreProcess(...args: string[]): Promise<{ readonly code: number; readonly stderr: string }> {
   return new Promise((resolve) =>
     execFile(process.execPath, [PROGRAM, ...args], (error, _stdout, stderr) =>
@@ -19,7 +19,7 @@ function nacreProcess(...args: string[]): Promise<{ readonly code: number; reado
 
 const COMMAND = ["--cwd", "work", "find . -delete"] as const;
 
-function plant(): string {
+function createWorkFile(): string {
   mkdirSync(join(dir(), "work"), { recursive: true });
   const file = join(dir(), "work/file");
   writeFileSync(file, "");
@@ -27,7 +27,7 @@ function plant(): string {
 }
 
 test("a command that needs approval runs after nacre approve", async () => {
-  const file = plant();
+  const file = createWorkFile();
   const first = await nacre("run", "--json", ...COMMAND);
   expect(first.code).toBe(3);
   const { error_code, approval_id: id } = JSON.parse(first.stdout);
@@ -53,7 +53,7 @@ test("a command that needs approval runs after nacre approve", async () => {
 });
 
 test("nacre deny carries its reason to the repeated command", async () => {
-  plant();
+  createWorkFile();
   const { approval_id: id } = JSON.parse((await nacre("run", "--json", ...COMMAND)).stdout);
   expect((await nacre("deny", id, "--reason", "Not today.")).code).toBe(0);
   const again = await nacre("run", ...COMMAND);
@@ -62,7 +62,7 @@ test("nacre deny carries its reason to the repeated command", async () => {
 });
 
 test("an unknown or answered request fails and says why", async () => {
-  plant();
+  createWorkFile();
   expect(await nacre("approvals")).toMatchObject({ code: 0, stderr: "There are no approval requests.\n" });
   expect(await nacre("approve", "ask_00000000")).toMatchObject({
     code: 1,
@@ -76,10 +76,10 @@ test("an unknown or answered request fails and says why", async () => {
   expect(late.stderr).toMatch(/was approved by nacre approve at /);
 });
 
-test("of several processes that answer at once one wins, and the command follows it", async () => {
+test("if several processes answer at once, one wins and its answer decides about the command", async () => {
   const verbs = ["approve", "deny", "deny", "approve"];
   for (let round = 0; round < 3; round++) {
-    const file = plant();
+    const file = createWorkFile();
     const { approval_id: id } = JSON.parse((await nacre("run", "--json", ...COMMAND)).stdout);
     const answers = await Promise.all(verbs.map((verb) => nacreProcess(verb, id)));
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
@@ -93,8 +93,25 @@ test("of several processes that answer at once one wins, and the command follows
   }
 });
 
-test("an expired request cannot be answered, and says when it expired", async () => {
-  plant();
+test("a prefix means a request that can be answered, and only else one that has ended", async () => {
+  createWorkFile();
+  const request = async (...command: string[]) =>
+    String(JSON.parse((await nacre("run", "--json", ...command)).stdout)["approval_id"]);
+  const first = await request(...COMMAND);
+  expect((await nacre("approve", "ask")).stdout).toContain(`Approved ${first}`);
+  expect((await nacre("approve", "ask")).stderr).toContain(`Approval ${first} was approved`);
+  const second = await request("git push --force nowhere main");
+  expect((await nacre("deny", "ask")).stdout).toContain(`Denied ${second}`);
+  const ambiguous = await nacre("approve", "ask");
+  expect(ambiguous.stderr).toContain("Several approvals begin with ask");
+  const third = await request("git push --force nowhere one");
+  const fourth = await request("git push --force nowhere two");
+  const open = await nacre("approve", "ask");
+  expect(open.stderr).toBe(`nacre: Several approvals begin with ask: ${third}, ${fourth}.\n`);
+});
+
+test("an answer to an expired request is refused with the time of expiry", async () => {
+  createWorkFile();
   const { approval_id: id } = JSON.parse((await nacre("run", "--json", ...COMMAND)).stdout);
   const file = join(process.env["NACRE_HOME"] ?? "", "approvals", `${id}.json`);
   const record = JSON.parse(readFileSync(file, "utf8"));
@@ -107,7 +124,7 @@ test("an expired request cannot be answered, and says when it expired", async ()
 });
 
 test("an answer is remembered, listed and forgotten", async () => {
-  plant();
+  createWorkFile();
   const push = ["--json", "git push --force nowhere main"];
   const { approval_id: id } = JSON.parse((await nacre("run", ...push)).stdout);
   expect((await nacre("approve", id, "--for", "1h")).stderr).toContain("--for needs --remember");
@@ -123,6 +140,6 @@ test("an answer is remembered, listed and forgotten", async () => {
   ]);
   expect((await nacre("approvals", "--remembered")).stdout).toContain(remembered);
   expect((await nacre("forget", remembered)).stdout).toContain(`Forgot ${remembered}`);
-  expect((await nacre("forget", remembered)).stderr).toContain("None is remembered.");
+  expect((await nacre("forget", remembered)).stderr).toContain("No answer is remembered.");
   expect(JSON.parse((await nacre("run", ...push)).stdout)).toMatchObject({ error_code: "approval_pending" });
 });

@@ -1,5 +1,5 @@
-// nacre attach at a real terminal: two at once, the size, the secret of a person, and the state of the user's terminal
-// after every way to leave.
+// nacre attach at a real terminal: two clients at once, the window size, a typed secret, and the state of the user's
+// terminal after each kind of exit.
 import { execFileSync, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -14,8 +14,8 @@ async function start(command: string): Promise<string> {
   return (await nacre("run", "-b", "--terminal", "--policy", "off", command)).stdout.trim();
 }
 
-/** Attaches, and shows the settings of the user's terminal afterwards. */
-function attached(id: string) {
+/** Attaches, then prints the settings of the user's terminal. */
+function startAttach(id: string) {
   const env = { NACRE_HOME: `${dir()}/state`, PATH: process.env["PATH"], HOME: dir() };
   const inner = `echo "pid $$."; exec ${process.execPath} ${PROGRAM} attach ${id}`;
   const line = `bash -c '${inner.replaceAll("'", `'\\''`)}'; echo "code $?."; stty -a | grep -oE -- "-?(icanon|echo)\\b"; echo over`;
@@ -27,8 +27,11 @@ function attached(id: string) {
   return { ...terminal, pid };
 }
 
-/** What the program had set is reset, and lines and echo are on again. */
-async function expectRestored({ shows, screen }: ReturnType<typeof attached>, code: string): Promise<void> {
+/** Expects that the program's terminal modes are reset, and that line mode and echo are on again. */
+async function expectRestored(
+  { shows, screen }: ReturnType<typeof startAttach>,
+  code: string,
+): Promise<void> {
   await shows("over\r\n");
   expect(screen()).toMatch(new RegExp(`code ${code}\\.`));
   const [, after = ""] = screen().split(/code \d+\.\r\n/);
@@ -44,9 +47,9 @@ test.each([
   ["SIGHUP", "129"],
   ["SIGINT", "130"],
 ] as const)(
-  "%s leaves the user's terminal as it was",
+  "%s restores the user's terminal",
   async (signal, code) => {
-    const terminal = attached(await start(FULL_SCREEN));
+    const terminal = startAttach(await start(FULL_SCREEN));
     const pid = await terminal.pid();
     await terminal.shows("here");
     process.kill(pid, signal);
@@ -55,35 +58,35 @@ test.each([
   60_000,
 );
 
-test("a kill of the shell leaves the user's terminal as it was, and is no success", async () => {
+test("a kill of the shell restores the user's terminal, and attach fails", async () => {
   const id = await start(FULL_SCREEN);
-  const terminal = attached(id);
+  const terminal = startAttach(id);
   await terminal.shows("here");
   expect((await nacre("kill", id)).code).toBe(0);
   await expectRestored(terminal, "[1-9]\\d*");
 }, 60_000);
 
-test("two attached terminals both show the output, and one leaves without the other", async () => {
+test("two attached terminals both show the output, and one can detach while the other stays", async () => {
   const id = await start(`printf 'first\\n'; while read -r line; do echo "got $line"; stty size; done`);
-  const one = attached(id);
-  const other = attached(id);
-  await one.shows("first");
-  await other.shows("first");
-  one.type("from one\r");
-  await one.shows("got from one");
-  await other.shows("got from one");
-  one.type("\x1d");
-  await expectRestored(one, "0");
-  other.type("from other\r");
-  await other.shows("got from other");
-  expect(one.screen()).not.toContain("got from other");
-  other.type("\x1d");
-  await expectRestored(other, "0");
+  const first = startAttach(id);
+  const second = startAttach(id);
+  await first.shows("first");
+  await second.shows("first");
+  first.type("from one\r");
+  await first.shows("got from one");
+  await second.shows("got from one");
+  first.type("\x1d");
+  await expectRestored(first, "0");
+  second.type("from other\r");
+  await second.shows("got from other");
+  expect(first.screen()).not.toContain("got from other");
+  second.type("\x1d");
+  await expectRestored(second, "0");
 }, 60_000);
 
 test("a new size of the user's window reaches the program", async () => {
   const id = await start(`echo up; trap 'stty size' WINCH; while :; do read -rt 1 line; done`);
-  const terminal = attached(id);
+  const terminal = startAttach(id);
   const pid = await terminal.pid();
   await terminal.shows("up");
   execFileSync("stty", ["-F", `/proc/${pid}/fd/0`, "rows", "31", "cols", "93"]);
@@ -92,10 +95,10 @@ test("a new size of the user's window reaches the program", async () => {
   await expectRestored(terminal, "0");
 }, 60_000);
 
-test("nothing that a person types at a prompt for a secret is stored", async () => {
+test("text that a person types at a prompt for a secret is not stored", async () => {
   const secret = "correct-horse-battery";
   const id = await start(`read -rsp 'Password: ' word; echo; echo "length \${#word}"; read -r x`);
-  const terminal = attached(id);
+  const terminal = startAttach(id);
   await terminal.shows("Password:");
   await eventually(async () =>
     expect(JSON.parse((await nacre("send", id, "--json")).stdout)).toMatchObject({ waiting: "secret" }),
@@ -110,7 +113,7 @@ test("nothing that a person types at a prompt for a secret is stored", async () 
   expect(terminal.screen()).not.toContain(secret.slice(7));
 }, 60_000);
 
-test("without a terminal at stdin, attach is refused and names nacre send", async () => {
+test("attach without a terminal at stdin is refused, and the error names nacre send", async () => {
   const id = await start("cat");
   const refused = await nacre("attach", id);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("use nacre send") });

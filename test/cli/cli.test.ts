@@ -30,11 +30,11 @@ test.each([
   [["mcp", "--dialect", "latin"], "shells, modes"],
   [["check"], "command"],
   [["kill"], "id"],
-])("a usage error exits with code 2 and a message on stderr: %j", async (words, said) => {
+])("a usage error exits with code 2 and a message on stderr: %j", async (words, message) => {
   const { code, stdout, stderr } = await nacre(...words);
   expect(code).toBe(2);
   expect(stdout).toBe("");
-  expect(stderr).toContain(said);
+  expect(stderr).toContain(message);
 });
 
 test("tools prints the schemas of a dialect in a format", async () => {

@@ -74,7 +74,7 @@ describe("a cache file", () => {
 
   beforeEach(() => mkdirSync(state, { mode: 0o700 }));
 
-  test("is private, and is read back unchanged", () => {
+  test("has private permissions, and is read back unchanged", () => {
     writeCodeCache(dir, "run", entries);
     expect(read()).toEqual(whole);
     expect([statSync(dir).mode & 0o777, statSync(file()).mode & 0o777]).toEqual([0o700, 0o600]);
@@ -167,8 +167,8 @@ describe("a cache file", () => {
 });
 
 describe("the built program", () => {
-  /** A copy of the program whose commands only print a word. */
-  function saying(word: string): string {
+  /** Returns a copy of the program whose commands only print a word. */
+  function programThatPrints(word: string): string {
     const main = join(base, "dist/cli/main.js");
     if (!existsSync(main)) cpSync(join(root, "dist/cli"), dirname(main), { recursive: true });
     writeFileSync(
@@ -197,10 +197,10 @@ describe("the built program", () => {
   });
 
   test("recompiles a source file whose content changed but whose length did not", () => {
-    expect(run(saying("one"), "run").stdout).toBe("one\n");
-    expect(run(saying("one"), "run").stdout).toBe("one\n");
-    expect(run(saying("two"), "run").stdout).toBe("two\n");
-    expect(run(saying("one"), "run").stdout).toBe("one\n");
+    expect(run(programThatPrints("one"), "run").stdout).toBe("one\n");
+    expect(run(programThatPrints("one"), "run").stdout).toBe("one\n");
+    expect(run(programThatPrints("two"), "run").stdout).toBe("two\n");
+    expect(run(programThatPrints("one"), "run").stdout).toBe("one\n");
   });
 
   test("creates no state directory for a command that needs none", () => {
@@ -214,7 +214,7 @@ describe("the built program", () => {
     expect(existsSync(dir)).toBe(false);
   });
 
-  test("works with many first runs at once", async () => {
+  test("works if many first runs start at once", async () => {
     const main = join(root, "dist/cli/main.js");
     const codes = Array.from({ length: 6 }, async () => {
       const child = spawn(process.execPath, [main, "run", "true"], {
@@ -231,9 +231,9 @@ describe("the built program", () => {
 
   test("works if the cache cannot be stored", () => {
     writeFileSync(dir, "a file");
-    expect(run(saying("one"), "run")).toMatchObject({ status: 0, stdout: "one\n", stderr: "" });
+    expect(run(programThatPrints("one"), "run")).toMatchObject({ status: 0, stdout: "one\n", stderr: "" });
     for (const home of ["/dev/null", "/proc/nowhere", "relative"]) {
-      const { status, stdout } = spawnSync(process.execPath, [saying("one"), "run"], {
+      const { status, stdout } = spawnSync(process.execPath, [programThatPrints("one"), "run"], {
         env: { ...process.env, NACRE_HOME: home },
         encoding: "utf8",
       });

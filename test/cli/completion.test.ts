@@ -1,4 +1,4 @@
-// Completion: the candidates of nacre, and real bash, zsh and fish at the press of Tab.
+// Completion: the candidates that nacre offers, and real bash, zsh and fish when Tab is pressed.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ describe("in a shell", () => {
     });
   });
 
-  test("bash completes --option=value, which it splits into three words", async () => {
+  test("bash completes --option=value, even though it splits the text into three words", async () => {
     const { stdout: script } = await nacre("completion", "bash");
     writeFileSync(join(dir(), "bashrc"), `${script}PS1='ready> '; bind 'set bell-style none'\n`);
     const env = { ...environment(), TERM: "dumb", INPUTRC: "/dev/null" };
@@ -68,7 +68,7 @@ describe("in a shell", () => {
     expect(await terminal.exitCode).toBe(0);
   });
 
-  test("zsh completes a typed word and shows its meaning", async ({ skip }) => {
+  test("zsh completes a typed word and shows its description", async ({ skip }) => {
     skip(isMissing("zsh"), "zsh is not installed: apt-get install zsh");
     mkdirSync(join(dir(), "functions"));
     writeFileSync(join(dir(), "functions/_nacre"), (await nacre("completion", "zsh")).stdout);
@@ -97,7 +97,7 @@ describe("in a shell", () => {
     expect(await terminal.exitCode).toBe(0);
   });
 
-  test("fish completes a typed word and shows its meaning", async ({ skip }) => {
+  test("fish completes a typed word and shows its description", async ({ skip }) => {
     skip(isMissing("fish"), "fish is not installed: apt-get install fish");
     const { stdout: script } = await nacre("completion", "fish");
     const id = await endedShell();
@@ -114,7 +114,7 @@ describe("in a shell", () => {
     expect(press("nacre run ls /etc/passw")).toMatch(/^\/etc\/passwd$/m);
   });
 
-  test("another shell is refused with a list of the known ones", async () => {
+  test("an unknown shell is refused with a list of the known shells", async () => {
     const { code, stderr } = await nacre("completion", "tcsh");
     expect(code).toBe(2);
     expect(stderr).toContain("bash, zsh, fish");
@@ -140,7 +140,7 @@ function run(shell: string, words: readonly string[], script: string) {
   return { stdout, stderr };
 }
 
-/** A PATH in which `nacre` is the built program. */
+/** An environment with a PATH in which `nacre` is the built program. */
 function environment(): NodeJS.ProcessEnv {
   const bin = join(dir(), "bin");
   mkdirSync(bin, { recursive: true });

@@ -24,7 +24,7 @@ beforeEach(() => {
   mkdirSync(join(dir(), ".git"));
 });
 
-test("each layer wins over the one before it, and config names the origin", async () => {
+test("each layer overrides the layer before it, and config names the origin of each value", async () => {
   expect(await settings()).toEqual({
     policy: { value: "standard", origin: "default" },
     sandbox: { value: "off", origin: "default" },
@@ -32,6 +32,7 @@ test("each layer wins over the one before it, and config names the origin", asyn
     shellProfile: { value: "none", origin: "default" },
     with: { value: [], origin: "default" },
     remotes: { value: [], origin: "default" },
+    auditFile: { value: "", origin: "default" },
   });
   write(
     userFile(),
@@ -56,6 +57,7 @@ test("the file of a workspace can only tighten", async () => {
     shellProfile: { value: "none", origin: "default" },
     with: { value: [], origin: "default" },
     remotes: { value: [], origin: "default" },
+    auditFile: { value: "", origin: "default" },
   });
   expect((await settings("--policy", "off")).policy).toEqual({ value: "standard", origin: workspaceFile() });
 });

@@ -1,4 +1,4 @@
-// nacre doctor: what it checks, and which row it blames.
+// nacre doctor: its checks, and the row that it marks as failed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -6,7 +6,7 @@ import { useCli } from "./run-nacre.ts";
 
 const { nacre, dir } = useCli();
 
-test("checks everything nacre needs, and exits with 0 if commands run", async () => {
+test("checks everything that nacre needs, and exits with 0 if commands can run", async () => {
   const { code, stdout } = await nacre("doctor");
   expect(code).toBe(0);
   for (const name of [
@@ -47,7 +47,7 @@ test.each([
   expect((await nacre("doctor")).stdout).toMatch(/nacre does not work here: 1 problem to fix\.\n$/);
 });
 
-test("names an impossible state directory and what to do, and exits with 1", async () => {
+test("names an unusable state directory and the remedy, and exits with 1", async () => {
   writeFileSync(join(dir(), "file"), "");
   vi.stubEnv("NACRE_HOME", join(dir(), "file/state"));
   const { code, stdout } = await nacre("doctor");

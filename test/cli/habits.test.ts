@@ -1,4 +1,4 @@
-// What people type from habit works, or the message shows the right words.
+// Command lines that people type from habit work, or the error shows the correct command line.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { useCli } from "./run-nacre.ts";
 
 const { nacre, dir } = useCli();
 
-test("what follows the first word belongs to the command", async () => {
+test("all words after the first belong to the command", async () => {
   mkdirSync(join(dir(), "some dir"));
   const listed = await nacre("run", "ls", "-la", "some dir");
   expect(listed.code).toBe(0);
@@ -16,18 +16,18 @@ test("what follows the first word belongs to the command", async () => {
   expect((await nacre("check", "rm", "-rf", "/")).code).toBe(4);
 });
 
-test("a nacre option after a script of one word is an error that shows the right order", async () => {
+test("a nacre option after a one-argument script is an error that shows the correct order", async () => {
   expect(await nacre("run", "echo hi", "--timeout", "5s")).toMatchObject({
     code: 2,
     stdout: "",
     stderr: "nacre: nacre's options go before the command: nacre run --timeout 5s 'echo hi'\n",
   });
   expect((await nacre("run", "ls", "--json")).stderr).toContain("nacre run --json ls.");
-  // Not only its own options: they are for the command.
+  // Other words follow besides nacre's options, so all of them belong to the command.
   expect((await nacre("run", "echo", "--json", "x")).stdout).toBe("--json x\n");
 });
 
-test("what the error about late options suggests, runs", async () => {
+test("the command lines that the error about late options suggests are valid", async () => {
   const { stderr } = await nacre("run", "--cwd", "/usr", "echo", "--json");
   expect(stderr).toContain("nacre run --cwd /usr --json echo. If they belong to the command");
   expect(stderr).toContain("nacre run --cwd /usr -- echo --json\n");
@@ -38,7 +38,7 @@ test("what the error about late options suggests, runs", async () => {
   expect((await nacre("check", "--", "ls", "--json")).code).toBe(0);
 });
 
-test("the error about late options keeps the options before the command", async () => {
+test("the error about late options repeats the options that preceded the command", async () => {
   expect((await nacre("run", "-b", "sleep 300", "--name", "c")).stderr).toBe(
     "nacre: nacre's options go before the command: nacre run -b --name c 'sleep 300'\n",
   );
@@ -71,7 +71,7 @@ test.each([
   expect(stderr).toContain(hint);
 });
 
-test("a shell has a name, ps lists running ones first, and wait takes several", async () => {
+test("a shell can have a name, ps lists running shells first, and wait takes several shells", async () => {
   expect((await nacre("run", "-b", "--name", "first", "exit 3")).code).toBe(0);
   expect((await nacre("wait", "first")).code).toBe(3);
   const started = await nacre("run", "-b", "--name", "dev", "echo up; sleep 300");
@@ -104,16 +104,16 @@ test("a shell has a name, ps lists running ones first, and wait takes several", 
   expect(killed.stderr).not.toContain("/cmd");
 });
 
-test("messages of bash name bash, and an ended shell says how it ended", async () => {
+test("messages of bash start with bash, and output reports how an ended shell ended", async () => {
   expect((await nacre("run", "nosuchcmd")).stderr).toBe("bash: line 1: nosuchcmd: command not found\n");
   const id = (await nacre("run", "-b", "nosuchcmd")).stdout.trim();
   await nacre("wait", id);
   const { stdout, stderr } = await nacre("logs", id);
   expect(stdout).toBe("[stderr]\nbash: line 1: nosuchcmd: command not found\n");
-  expect(stderr).toBe(`nacre: ${id} is failed (exit code 127)\n`);
+  expect(stderr).toBe(`nacre: ${id} failed with exit code 127\n`);
 });
 
-test("--json has both streams apart, and no session in a single run", async () => {
+test("--json has separate streams, and no session fields without --session", async () => {
   const once = JSON.parse((await nacre("run", "--json", "echo a; echo b >&2; exit 4")).stdout);
   expect(once).toMatchObject({ stdout: "a\n", stderr: "b\n", output: "a\n[stderr]\nb\n", exit_code: 4 });
   expect(once).not.toHaveProperty("restarted");

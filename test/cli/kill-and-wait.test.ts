@@ -14,7 +14,7 @@ function otherHost(options: ShellManagerOptions = {}): ShellManager {
   return new ShellManager({ ...options, stateRoot: join(dir(), "state") });
 }
 
-test("kill ends a shell of another host with everything it started, and the host reports why", async () => {
+test("kill ends a shell of another host with everything it started, and that host reports the cause", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const command = `setsid sleep ${mark.next()} & sleep ${mark.next()}`;
@@ -29,7 +29,7 @@ test("kill ends a shell of another host with everything it started, and the host
   expect(again).toMatchObject({ code: 0, stdout: `Shell ${shell.id} already stopped (status: killed)\n` });
 });
 
-test("kill ends the others if one id is unknown, and prints everything as JSON", async () => {
+test("if one id is unknown, kill still ends the other shells, and prints the result as JSON", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const shell = await host.createShell({ command: `sleep ${mark.next()}`, workingDir: dir() });
@@ -70,7 +70,7 @@ describe("wait", () => {
     });
   });
 
-  test("--for with a pattern that cannot be used is a usage error that names the place", async () => {
+  test("--for with an invalid pattern is a usage error that names the position", async () => {
     expect(await nacre("wait", "any", "--for", "on (port")).toEqual({
       code: 2,
       stdout: "",
@@ -79,7 +79,7 @@ describe("wait", () => {
     });
   });
 
-  test("--for prints the line that came, and fails if none did", async () => {
+  test("--for prints the matching line, and fails if the shell ends without one", async () => {
     await using host = otherHost();
     const shell = await host.createShell({ command: "echo listening on 80", workingDir: dir() });
     expect(await nacre("wait", shell.id, "--for", "on [0-9]+")).toEqual({
@@ -90,7 +90,7 @@ describe("wait", () => {
     expect(await nacre("wait", shell.id, "--for", "never")).toEqual({
       code: 1,
       stdout: "",
-      stderr: `nacre: ${shell.id} exited with code 0 before the line appeared\n`,
+      stderr: `nacre: ${shell.id} exited with code 0 before a line matched\n`,
     });
   });
 });
@@ -111,7 +111,7 @@ describe("kill", () => {
     expect(await nacre("kill", "--all")).toEqual({ code: 0, stdout: "", stderr: "No shell is running.\n" });
   });
 
-  test("--signal sends it to everything in the shell and ends nothing by itself", async () => {
+  test("--signal sends the signal to every process of the shell, and does not itself end the shell", async () => {
     await using host = otherHost();
     const command = "trap 'echo got it; exit 5' USR1; echo ready; while :; do sleep 0.02; done";
     const shell = await host.createShell({ command, workingDir: dir() });
@@ -124,7 +124,7 @@ describe("kill", () => {
     expect(shell.getAllOutput()).toContain("got it");
   });
 
-  test("an ambiguous beginning of an id is refused with the matching ids", async () => {
+  test("an ambiguous id prefix is refused with the matching ids", async () => {
     await using host = otherHost();
     const shells = [];
     for (let count = 0; count < 2; count++)
@@ -142,7 +142,7 @@ describe("kill", () => {
   });
 });
 
-test("clean removes ended shells and keeps those that run or left processes running", async () => {
+test("clean removes ended shells, and keeps running shells and shells with leftovers", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const start = (command: string) => host.createShell({ command, workingDir: dir() });

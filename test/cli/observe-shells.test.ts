@@ -1,4 +1,4 @@
-// nacre output --search, nacre wait --port and --file, nacre why --json: of the shells of another host.
+// nacre output --search, nacre wait --port and --file, and nacre why --json for shells of another host.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -59,7 +59,7 @@ test.each(["0", "70000", "-1", "x", "1.5"])("wait --port %s is refused", async (
   expect(stderr).not.toContain("not found");
 });
 
-test("a shell that nacre clean removed is swept, also for later processes", async () => {
+test("a shell that nacre clean removed is reported as swept, even by later processes", async () => {
   await using host = otherHost();
   const shell = await host.createShell({ command: "echo x", workingDir: dir() });
   await shell.wait(20_000);

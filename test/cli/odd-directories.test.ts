@@ -1,5 +1,5 @@
-// The built program with directories and arguments that are not UTF-8. Next to each such directory is the one that Node
-// would open instead.
+// The built program with directories and arguments that are not UTF-8. Beside each such directory is the directory whose
+// name Node would decode the bytes to and open by mistake.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ beforeEach(() => {
   mkdirSync(join(dir(), "d\ufffd"));
 });
 
-/** A line of bash in which `nacre` is the built program: only bash can pass such arguments. */
+/** Runs a line of bash in which `nacre` is the built program. Only bash can pass arguments that are not UTF-8. */
 function line(text: string) {
   const script = `nacre() { "$NODE" "$NACRE" "$@"; }; ${text}`;
   const { status, stdout, stderr } = spawnSync("bash", ["--norc", "-c", script], {
@@ -50,10 +50,13 @@ test.each([
   ["--cwd=", "nacre run --cwd=\"$PWD\"/$'d\\xff' 'pwd -P'"],
   ["--cwd for a session", "nacre run --session work --cwd $'d\\xff' 'pwd -P'"],
   ["--cwd with a mode", "nacre run --mode slow --cwd $'d\\xff' 'pwd -P'"],
-  ["the directory that nacre is started in", "cd $'d\\xff'; nacre run 'pwd -P'"],
-  ["that directory and a session", "cd $'d\\xff'; nacre run --session work 'pwd -P'"],
-  ["what lies below that directory", "mkdir $'d\\xff/a'; cd $'d\\xff'; nacre run --cwd a/.. 'pwd -P'"],
-])("a command runs in the right directory: %s", (_, text) => {
+  ["nacre's initial directory", "cd $'d\\xff'; nacre run 'pwd -P'"],
+  ["nacre's initial directory and a session", "cd $'d\\xff'; nacre run --session work 'pwd -P'"],
+  [
+    "a path below nacre's initial directory",
+    "mkdir $'d\\xff/a'; cd $'d\\xff'; nacre run --cwd a/.. 'pwd -P'",
+  ],
+])("a command runs in the correct directory: %s", (_, text) => {
   expect(line(text)).toEqual({ code: 0, stdout: `${odd()}\n`, stderr: "" });
 });
 
@@ -72,7 +75,7 @@ test("a result as JSON and the list of shells show the directory as bash writes 
   expect(line("nacre ps --all").stdout).toContain(shown);
 });
 
-test("a missing directory is refused by its own name", () => {
+test("a missing directory is refused by its exact name", () => {
   const { code, stderr } = line("nacre run --cwd $'e\\xff' true");
   expect(code).not.toBe(0);
   expect(stderr).toContain(`Working directory does not exist: $'${dir()}/e\\xff'`);
@@ -85,7 +88,7 @@ test("arguments of a command keep their bytes", () => {
   expect(made.sort()).toEqual(["66fe", `${Buffer.from("it's").toString("hex")}ff`]);
 });
 
-test("a workspace's own rules are read there, and nothing is written elsewhere", () => {
+test("the workspace's rules are read from that directory, and files are written only there", () => {
   expect(
     line("cd $'d\\xff' && mkdir .nacre && echo '{' >.nacre/policy.json; nacre run true").stderr,
   ).toContain(`The policy file $'${dir()}/d\\xff/.nacre/policy.json' cannot be used`);

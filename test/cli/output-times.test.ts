@@ -1,4 +1,4 @@
-// nacre output --since and --timestamps. A host marks the times while it lives, then the keeper.
+// nacre output --since and --timestamps. The host records the times; after its death the keeper does.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,22 +8,22 @@ import { useCli } from "./run-nacre.ts";
 
 const { nacre, dir } = useCli();
 
-/** Prints `one`, and `two` when the file go exists. */
+/** Prints `one`, then prints `two` when the file `go` exists. */
 const COMMAND = "echo one; until [ -e go ]; do sleep 0.05; done; echo two >&2; echo two";
 
 const timesFile = (id: string) => join(dir(), "state/shells", id, "times");
 const STAMP = "(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z)";
 
-async function marked(id: string, size: number): Promise<void> {
+async function timeRecorded(id: string, size: number): Promise<void> {
   await eventually(() => {
     const text = existsSync(timesFile(id)) ? readFileSync(timesFile(id), "utf8") : "";
     expect(text).toMatch(new RegExp(`^out ${size} `, "m"));
   });
 }
 
-/** Returns a time between the two lines. */
+/** Lets the command print both lines, and returns a time between them. */
 async function printBoth(id: string): Promise<string> {
-  await marked(id, 4);
+  await timeRecorded(id, 4);
   const between = new Date(Date.now() + 1).toISOString();
   await eventually(() => expect(new Date().toISOString() > between).toBe(true));
   writeFileSync(join(dir(), "go"), "");
@@ -55,15 +55,15 @@ test("a host records when output arrived", async () => {
   expect((await nacre("output", shell.id, "--since", later, "--all")).stdout).toBe("");
 });
 
-test("the keeper records it after the end of the host", async () => {
+test("after the host has exited, the keeper records when output arrived", async () => {
   const id = (await nacre("run", "-b", COMMAND)).stdout.trim();
   await expectTimes(id, await printBoth(id));
 });
 
-test("a reader that follows sees the time at which a line arrives", async () => {
+test("a reader with --follow sees the time at which a line arrives", async () => {
   await using host = new ShellManager({ stateRoot: join(dir(), "state") });
   const shell = await host.createShell({ command: COMMAND, workingDir: dir() });
-  await marked(shell.id, 4);
+  await timeRecorded(shell.id, 4);
   const following = nacre("output", shell.id, "--follow", "-t");
   const between = await printBoth(shell.id);
   const { stdout } = await following;
@@ -71,7 +71,7 @@ test("a reader that follows sees the time at which a line arrives", async () => 
   expect(first < between && between < second).toBe(true);
 });
 
-test("lines whose time nothing recorded are counted", async () => {
+test("a message counts the lines without a recorded time", async () => {
   await using host = new ShellManager({ stateRoot: join(dir(), "state") });
   const shell = await host.createShell({ command: COMMAND, workingDir: dir() });
   await printBoth(shell.id);

@@ -1,4 +1,4 @@
-// The program as PID 1 of a real PID namespace, and below an init.
+// The program as PID 1 of a real PID namespace, and as a child of an init.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,8 +16,8 @@ const UNSHARE = [
 ];
 const INDEX = join(import.meta.dirname, "../../dist/index.js");
 
-/** Runs commands one after the other, then prints which loggers are left. */
-const ENDED_LOGGERS = `
+/** Runs commands one after the other, then prints the PIDs of zombie loggers. */
+const LIST_ZOMBIE_LOGGERS = `
   import { readdirSync, readFileSync } from "node:fs";
   import { setTimeout as sleep } from "node:timers/promises";
   const { createToolkit } = await import(process.argv[1]);
@@ -54,7 +54,7 @@ function inNamespace(...words: string[]): { stdout: string; stderr: string } {
 }
 
 describe.skipIf(!canUnshare)("as PID 1", () => {
-  test("doctor reports that orphans are not reaped, with the remedy, and the start warns once", () => {
+  test("doctor reports with a remedy that orphans are not reaped, and nacre warns once at startup", () => {
     const { stdout, stderr } = inNamespace(process.execPath, MAIN, "doctor");
     expect(stdout).toMatch(/limited +reaper +This process is PID 1/);
     expect(stdout).toContain("docker run --init");
@@ -62,22 +62,22 @@ describe.skipIf(!canUnshare)("as PID 1", () => {
   });
 
   test("ended commands leave no logger as a zombie", () => {
-    const { stdout } = inNamespace(process.execPath, "--input-type=module", "-e", ENDED_LOGGERS, INDEX);
+    const { stdout } = inNamespace(process.execPath, "--input-type=module", "-e", LIST_ZOMBIE_LOGGERS, INDEX);
     expect(JSON.parse(stdout)).toEqual([]);
   });
 
-  test("under an init that reaps, doctor reports ok and the start does not warn", () => {
+  test("under an init that reaps, doctor reports ok and nacre does not warn at startup", () => {
     const { stdout, stderr } = inNamespace("bash", "-c", `"$0" "$1" doctor; exit`, process.execPath, MAIN);
     expect(stdout).toMatch(/ok +reaper/);
     expect(stderr).not.toContain("NACRE_NO_REAPER");
   });
 });
 
-test("a Node program or npm as PID 1 does not reap, and an init or a shell does", () => {
-  const first = (command: string, name = "x") => missingReaper(7, { name, command });
-  expect(first("/usr/local/bin/node server.js")).toContain("PID 1 is a Node program");
-  expect(first("npm exec nacre mcp", "npm exec nacre ")).toContain("PID 1 is a Node program");
+test("missingReaper rejects a Node program or npm as PID 1, and accepts an init or a shell", () => {
+  const remedyFor = (command: string, name = "x") => missingReaper(7, { name, command });
+  expect(remedyFor("/usr/local/bin/node server.js")).toContain("PID 1 is a Node program");
+  expect(remedyFor("npm exec nacre mcp", "npm exec nacre ")).toContain("PID 1 is a Node program");
   for (const command of ["/sbin/init", "tini -- node server.js", "bash -c node", "[kthread]"])
-    expect(first(command)).toBeUndefined();
+    expect(remedyFor(command)).toBeUndefined();
   expect(missingReaper(1, { name: "x", command: "x" })).toContain("This process is PID 1");
 });

@@ -12,7 +12,7 @@ const { dir } = useCli();
 const SHELLS = ["/bin/bash", "/usr/bin/zsh"].filter((path) => existsSync(path));
 const STARTS = isLong ? 100 : 3;
 
-/** What an rc file can do to a terminal. Without one, each of these fails; zsh then skips the rest of the file. */
+/** Lines of an rc file that take the terminal. Without a terminal each line fails, and zsh skips the rest of the file. */
 const GRABS = `
 export FROM_RC=yes
 stty -echo </dev/tty
@@ -32,7 +32,7 @@ describe.each(SHELLS)("the profile of %s at a terminal", (shellPath) => {
     for (const name of [".bashrc", ".zshrc"]) writeFileSync(join(home, name), GRABS);
     writeFileSync(join(home, ".bash_profile"), ". ~/.bashrc\n");
     const start = `'${process.execPath}' '${program}' run --shell-profile user`;
-    // Background output stops a process if tostop is set, so that a lost terminal does not go unnoticed.
+    // With tostop, the kernel stops a background process that writes. So the test fails if nacre loses the terminal.
     const line = `stty tostop; for ((i = 1; i <= ${STARTS}; i++)); do
       [[ $(${start} 'echo "$FROM_RC"' 2>errors) == yes ]] || { cat errors; exit 8; }
       echo "started $i."

@@ -72,7 +72,7 @@ test.each([[], ["--session", "work"]])(
 );
 
 test.each([[], ["--session", "work"]])(
-  "SIGTERM ends the command with everything it started, and says so: %j",
+  "SIGTERM ends the command with everything it started, and nacre reports the signal: %j",
   async (...words) => {
     const mark = new Mark();
     const child = spawn(process.execPath, [program, "run", ...words, `echo ready; sleep ${mark.next()}`], {
@@ -118,7 +118,7 @@ test("output that cannot be written to a full disk is reported as a failure", ()
   }
 });
 
-test("in a removed directory nothing runs, and commands that need no directory work", () => {
+test("in a removed directory, run is refused, and commands that need no directory work", () => {
   const gone = join(dir(), "gone");
   const inGone = (words: string) => {
     const line = `mkdir '${gone}'; cd '${gone}'; rmdir '${gone}'; exec '${process.execPath}' '${program}' ${words}`;
@@ -137,13 +137,13 @@ test("in a removed directory nothing runs, and commands that need no directory w
   expect(inGone("ps --json")).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("without HOME the state directory is that of XDG_STATE_HOME", () => {
+test("without HOME, the state directory is below XDG_STATE_HOME", () => {
   const env = { NACRE_HOME: undefined, XDG_STATE_HOME: join(dir(), "xdg") };
   expect(nacreIn(env, "run", "echo hi")).toEqual({ code: 0, stdout: "hi\n", stderr: "" });
   expect(existsSync(join(dir(), "xdg/nacre/shells"))).toBe(true);
 });
 
-test("without a home directory the error says what to set", () => {
+test("without a home directory, the error names NACRE_HOME", () => {
   for (const words of [["run", "true"], ["ps"]]) {
     const { code, stderr } = nacreIn({ NACRE_HOME: undefined, HOME: "" }, ...words);
     expect({ words, code }).toEqual({ words, code: 1 });
@@ -151,17 +151,17 @@ test("without a home directory the error says what to set", () => {
   }
 });
 
-test("an impossible state directory is named in the error of every command", () => {
+test("the error of every command names an unusable state directory", () => {
   writeFileSync(join(dir(), "file"), "");
-  for (const impossible of [join(dir(), "file"), "/proc/nacre"]) {
+  for (const unusable of [join(dir(), "file"), "/proc/nacre"]) {
     for (const words of [
       ["run", "true"],
       ["run", "-b", "true"],
       ["run", "--json", "true"],
     ]) {
-      const { code, stdout, stderr } = nacreIn({ NACRE_HOME: impossible }, ...words);
+      const { code, stdout, stderr } = nacreIn({ NACRE_HOME: unusable }, ...words);
       expect(code).toBe(1);
-      expect(stdout + stderr).toContain(`The state directory ${impossible} cannot be used`);
+      expect(stdout + stderr).toContain(`The state directory ${unusable} cannot be used`);
       expect(stderr.split("\n").length).toBeLessThanOrEqual(2);
     }
   }
@@ -231,7 +231,7 @@ test("a shell of an MCP server is listed, read and killed, and the server report
 });
 
 test("a long output streams through in constant memory", async () => {
-  // Twice as much as the program may use.
+  // At least twice the memory limit that the test asserts below.
   const mib = isLong ? 1024 : 320;
   const child = spawn(process.execPath, [program, "run", `head -c ${mib}M /dev/zero`], {
     env: environment(),

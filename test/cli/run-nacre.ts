@@ -1,4 +1,4 @@
-// Runs the CLI inside the test process. Each test has its own state directory; what runs in it ends with the test.
+// Runs the CLI inside the test process. Each test has its own state directory, and its shells are killed after the test.
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { afterEach, beforeEach, vi } from "vitest";
@@ -16,7 +16,7 @@ export interface TestCli {
   /** The working directory, which contains the state directory. */
   readonly dir: () => string;
   nacre(...args: string[]): Promise<Finished>;
-  /** With stdin; `interactive`, `columns` and `colors` simulate a terminal. */
+  /** Runs nacre with the given stdin. `interactive`, `columns` and `colors` simulate a terminal. */
   nacreWith(
     input: {
       readonly stdin: string;

@@ -9,7 +9,7 @@ const { nacre, dir } = useCli();
 const inSession = (command: string, ...words: string[]) =>
   nacre("run", "--session", "work", ...words, command);
 
-test("a named session continues from its last command, whichever process ran it", async () => {
+test("a named session continues from its last command, even if another process ran that command", async () => {
   mkdirSync(join(dir(), "api"));
   const first = await inSession(
     `cd ${join(dir(), "api")}; export PORT=80; greet() { echo "hi $1"; }; plain=(a b)`,
@@ -53,7 +53,7 @@ test("the ended bash of a session is not listed", async () => {
   expect((await nacre("ps")).stdout).toMatch(/^shell_\w+ +failed \(3\) .* exit 3$/m);
 });
 
-test("two at once run one after the other", async () => {
+test("concurrent commands of one session run one after the other", async () => {
   const results = await Promise.all([1, 2, 3].map((n) => inSession(`seen+=${n}; echo "$seen"`)));
   expect(results.map(({ code, stderr }) => [code, stderr])).toEqual([
     [0, ""],
@@ -64,7 +64,7 @@ test("two at once run one after the other", async () => {
   expect([...longest].sort().join("")).toBe("123");
 });
 
-test("the lock of a killed process is taken over, and a broken file loses only the state", async () => {
+test("the lock of a killed process is taken over, and a damaged state file loses only the state", async () => {
   await inSession("kept=yes");
   writeFileSync(join(dir(), "state/sessions/work.lock"), "999999999 1");
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
@@ -78,7 +78,7 @@ test("the policy judges the command in the session's directory", async () => {
   expect(await inSession("rm -rf etc")).toMatchObject({ code: 4, stdout: "" });
 });
 
-test("--json prints the flat result of a command in the session, and keeps what it leaves", async () => {
+test("--json prints the flat result of a command in the session, and the session keeps its state", async () => {
   await inSession("cd /; export PORT=80");
   const { code, stdout, stderr } = await inSession("pwd; echo $PORT; cd usr; kept=yes; false", "--json");
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
@@ -98,7 +98,7 @@ test("--json prints the flat result of a command in the session, and keeps what 
   expect(JSON.parse(refused.stdout)).toMatchObject({ error_code: "policy_denied" });
 });
 
-test("-b starts from the session's directory, exports and functions, and nothing flows back", async () => {
+test("-b starts with the session's directory, exports and functions, and does not change the session", async () => {
   await inSession(`mkdir api; cd api; export PORT=80; plain=no; greet() { echo "hi $1"; }`);
   const command = 'pwd; echo "$PORT [$plain]"; greet you; cd /; export PORT=81; sleep 300';
   const { code, stdout } = await inSession(command, "-b", "--timeout", "5m");
@@ -140,7 +140,7 @@ test("-b does not wait for the command that runs in the session", async () => {
   expect(await running).toMatchObject({ code: 0, stdout: "done\n" });
 });
 
-test("--mode is one word for the time of a command in a session, too", async () => {
+test("--mode also sets the timeout of a command in a session", async () => {
   await inSession("export PORT=80");
   expect(await inSession("echo $PORT", "--mode", "slow")).toMatchObject({ code: 0, stdout: "80\n" });
   expect(JSON.parse((await inSession("echo $PORT", "--mode", "slow", "--json")).stdout)).toMatchObject({
@@ -152,7 +152,7 @@ test("--mode is one word for the time of a command in a session, too", async () 
   expect((await nacre("output", id)).stdout).toBe("80\n");
 });
 
-test("--dry-run asks about the place it would run in, and changes nothing", async () => {
+test("--dry-run judges the command in the session's directory, and does not change the session", async () => {
   await inSession("cd /; kept=yes");
   expect((await inSession("rm -rf etc", "--dry-run")).code).toBe(4);
   expect((await inSession("rm -rf etc", "--dry-run", "--json")).code).toBe(4);
@@ -161,14 +161,14 @@ test("--dry-run asks about the place it would run in, and changes nothing", asyn
   expect((await inSession("pwd; echo $kept")).stdout).toBe("/\nyes\n");
 });
 
-test("leftovers of a command are named and ended", async () => {
+test("leftovers of a command in a session are named and ended", async () => {
   const { code, stdout, stderr } = await inSession("sleep 1000 & echo $!");
   expect(code).toBe(0);
-  expect(stderr).toContain(`nacre: left running, ends now: sleep 1000 (pid ${stdout.trim()})\n`);
+  expect(stderr).toContain(`nacre: ending a leftover process: sleep 1000 (pid ${stdout.trim()})\n`);
   await eventually(() => expect(isAlive(Number(stdout))).toBe(false));
 });
 
-test("it keeps its first environment mode, and refuses another", async () => {
+test("a session keeps its first environment mode, and refuses another", async () => {
   vi.stubEnv("HARMLESS", "here");
   expect((await inSession("echo [$HARMLESS]", "--env-mode", "none")).stdout).toBe("[]\n");
   expect((await inSession("echo [$HARMLESS]")).stdout).toBe("[]\n");
@@ -183,10 +183,10 @@ test("it keeps its first environment mode, and refuses another", async () => {
 
 test("a state that cannot be saved does not change the exit code", async () => {
   await inSession("kept=yes");
-  // A directory where nacre writes the temporary file.
+  // The command creates a directory at the path of nacre's temporary file.
   const { code, stdout, stderr } = await inSession(
     `kept=no; echo out; mkdir -p ${join(dir(), "state/sessions")}/work.json.${process.pid}; (exit 7)`,
-    // Writing to the state directory needs approval otherwise.
+    // Without this option, writing to the state directory needs approval.
     "--policy",
     "off",
   );

@@ -8,7 +8,7 @@ import { useCli } from "./run-nacre.ts";
 
 const { nacre, nacreWith, dir } = useCli();
 
-/** Needs approval: it empties the directory it runs in. */
+/** Needs approval because it empties its working directory. */
 const DOUBTFUL = ["--cwd", "work", "find . -delete; true"];
 
 test("output and exit code pass through", async () => {
@@ -19,7 +19,7 @@ test("output and exit code pass through", async () => {
   });
 });
 
-test("one argument is a line of bash; several, or any after --, are a program and its arguments", async () => {
+test("one argument is a line of bash; several arguments, or any after --, are a program and its arguments", async () => {
   const odd = ["a  b", "$HOME", "*", "it's", "", "x=y", "--json", "\n"];
   const printed = odd.map((word) => `<${word}>`).join("");
   expect((await nacre("run", "--", "printf", "<%s>", ...odd)).stdout).toBe(printed);
@@ -28,7 +28,7 @@ test("one argument is a line of bash; several, or any after --, are a program an
   expect(await nacre("run", "--", "A=1")).toMatchObject({ code: 127 });
   const line = await nacre("run", "--", "echo hello");
   expect(line.code).toBe(127);
-  expect(line.stderr).toContain("nacre: after -- comes a program and its arguments");
+  expect(line.stderr).toContain("nacre: -- must be followed by a program and its arguments");
 });
 
 test("a -- between the arguments of a command belongs to it", async () => {
@@ -53,7 +53,7 @@ test.each([[], ["-b"], ["--session", "work"]])(
   },
 );
 
-test("it runs in the caller's directory, or in that of --cwd", async () => {
+test("a command runs in the caller's directory or in the directory of --cwd", async () => {
   expect(await nacre("run", "--", "pwd", "-P")).toMatchObject({ code: 0, stdout: `${dir()}\n` });
   expect(await nacre("run", "--cwd", "/", "pwd")).toMatchObject({ code: 0, stdout: "/\n" });
   expect(await nacre("run", "--cwd", ".", "pwd")).toMatchObject({ code: 0, stdout: `${dir()}\n` });
@@ -62,11 +62,11 @@ test("it runs in the caller's directory, or in that of --cwd", async () => {
 test("leftovers of the command are named and ended", async () => {
   const { code, stdout, stderr } = await nacre("run", "sleep 1000 & echo $!");
   expect(code).toBe(0);
-  expect(stderr).toBe(`nacre: left running, ends now: sleep 1000 (pid ${stdout.trim()})\n`);
+  expect(stderr).toBe(`nacre: ending a leftover process: sleep 1000 (pid ${stdout.trim()})\n`);
   expect(isAlive(Number(stdout))).toBe(false);
   const part = await nacre("run", "(while :; do sleep 0.1; done) & echo $!");
   expect(part.stderr).toContain(
-    `nacre: left running, ends now: bash (a subshell of the command) (pid ${part.stdout.trim()})\n`,
+    `nacre: ending a leftover process: bash (a subshell of the command) (pid ${part.stdout.trim()})\n`,
   );
 });
 
@@ -76,7 +76,7 @@ test("a missing directory is an error that names it", async () => {
   expect(stderr).toBe("nacre: Working directory does not exist: /nowhere/at/all\n");
 });
 
-test("--env takes a name that objects have for themselves", async () => {
+test("--env takes a name that JavaScript objects inherit", async () => {
   for (const how of [[], ["--session", "odd"]]) {
     const { stdout } = await nacre("run", ...how, "--env", "__proto__=1", "--env", "toString=2", ODD_NAMES);
     expect({ how, stdout }).toEqual({ how, stdout: "1 2\n" });
@@ -85,7 +85,7 @@ test("--env takes a name that objects have for themselves", async () => {
 
 const ODD_NAMES = 'echo "$__proto__ $toString"';
 
-test("--env sets variables, the value may hold an equals sign", async () => {
+test("--env sets variables, and a value may contain an equals sign", async () => {
   const { stdout } = await nacre("run", "--env", "A=1", "--env", "B=x=y", 'echo "$A $B"');
   expect(stdout).toBe("1 x=y\n");
 });
@@ -142,7 +142,7 @@ test("a denied command is refused with exit code 4 in every form, and no shell o
   expect(readdirSync(join(dir(), "state", "shells"))).toEqual([]);
 });
 
-test("without a person to ask, a command that needs approval does not run: exit code 3 and the flag that allows it", async () => {
+test("without a person to ask, a command that needs approval gets exit code 3 and the flag that allows it", async () => {
   mkdirSync(join(dir(), "work"));
   writeFileSync(join(dir(), "work/file"), "");
   const plain = await nacre("run", ...DOUBTFUL);
@@ -159,7 +159,7 @@ test("without a person to ask, a command that needs approval does not run: exit 
   expect(existsSync(join(dir(), "work/file"))).toBe(false);
 });
 
-test("--policy-file decides about a command, and one that cannot be used lets nothing run", async () => {
+test("the rules of --policy-file apply, and nothing runs with an unusable file", async () => {
   const file = join(dir(), "rules.json");
   const rule = { id: "no-touch", verdict: "deny", program: "touch", matches: "touch x" };
   writeFileSync(file, JSON.stringify({ version: 1, rules: [rule] }));
@@ -232,7 +232,7 @@ test("--env-mode decides what the command inherits", async () => {
   expect(await shown("--env-mode", "none")).toBe("");
 });
 
-test("--dry-run asks the policy and runs nothing", async () => {
+test("--dry-run judges the command and runs nothing", async () => {
   expect(await nacre("run", "--dry-run", "touch here")).toEqual({
     code: 0,
     stdout: "[Dry Run] Would execute: touch here\n",
@@ -248,7 +248,7 @@ test("--dry-run asks the policy and runs nothing", async () => {
   expect(existsSync(join(dir(), "here"))).toBe(false);
 });
 
-test("--mode is one word for a time, and with --json the tool of that dialect", async () => {
+test("--mode selects a timeout, and with --json the result format of the modes dialect", async () => {
   expect(await nacre("run", "--mode", "slow", "echo hi")).toMatchObject({ code: 0, stdout: "hi\n" });
   const json = await nacre("run", "--mode", "default", "--json", "echo out; echo err >&2; exit 3");
   expect(json.code).toBe(3);
@@ -263,7 +263,7 @@ test("--mode is one word for a time, and with --json the tool of that dialect", 
   expect(JSON.parse(both.stdout)).toMatchObject({ bash_id: expect.stringMatching(/^shell_/) });
 });
 
-test("a command that a signal ends gives 128 plus its number", async () => {
+test("the exit code of a command that a signal ended is 128 plus the signal number", async () => {
   expect((await nacre("run", "kill -TERM $$")).code).toBe(143);
   expect((await nacre("run", "bash -c 'kill -SEGV $$'")).code).toBe(139);
 });

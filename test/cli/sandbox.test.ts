@@ -7,8 +7,8 @@ import { useCli } from "./run-nacre.ts";
 const { nacre } = useCli();
 
 describeSandboxed("nacre run --sandbox", () => {
-  test("confines the command, and the JSON result says so", async () => {
-    // Not in /tmp, because the sandbox has its own.
+  test("confines the command, and the JSON result names the sandbox", async () => {
+    // Not in /tmp, because the sandbox has its own /tmp.
     const outside = mkdtempSync("/var/tmp/nacre-test-");
     onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
     const file = join(outside, "file");
@@ -56,7 +56,7 @@ describeSandboxed("nacre run --sandbox", () => {
     expect(stdout).toBe("end\n");
   });
 
-  test("a sandboxed session has a name in the list", async () => {
+  test("ps lists a sandboxed session with its name", async () => {
     await nacre("run", "--sandbox", "read-only", "--session", "work", "true");
     const { shells } = JSON.parse((await nacre("ps", "--all", "--json")).stdout);
     expect(shells).toMatchObject([{ command: expect.stringMatching(/^# session "work"/), session: "work" }]);

@@ -38,7 +38,7 @@ describe("init", () => {
     }
   });
 
-  test("without nacre in PATH it names the running program, followed by the server's options", async () => {
+  test("without nacre in PATH, init names the running program, followed by the server's options", async () => {
     vi.stubEnv("PATH", "/usr/bin:/bin");
     const { stdout } = await nacre("init", "cursor", "--", "--policy", "cautious");
     const { command, args } = JSON.parse(stdout).mcpServers.nacre;
@@ -47,7 +47,7 @@ describe("init", () => {
     expect(existsSync(args[0])).toBe(true);
   });
 
-  test("a nacre that only npx finds is named by its path", async () => {
+  test("a nacre that is only in the PATH of npx is named by its absolute path", async () => {
     const bin = join(dir(), "node_modules/.bin");
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, "nacre"), "#!/bin/sh\n", { mode: 0o755 });
@@ -77,7 +77,7 @@ describe("init", () => {
     expect(readFileSync(`${file}.bak-2`, "utf8")).toBe(after);
   });
 
-  test("--write makes a file that is missing, and follows a link to one that is not", async () => {
+  test("--write creates a missing file, and follows a symbolic link", async () => {
     pathWithNacre();
     expect((await nacre("init", "vscode", "--write")).code).toBe(0);
     expect(JSON.parse(readFileSync(join(dir(), ".vscode/mcp.json"), "utf8"))).toHaveProperty("servers.nacre");
@@ -88,14 +88,14 @@ describe("init", () => {
     expect(JSON.parse(readFileSync(join(dir(), "real.json"), "utf8"))).toHaveProperty("mcpServers.nacre");
     symlinkSync("elsewhere/to-come.json", join(dir(), ".mcp.json"));
     expect((await nacre("init", "claude-code", "--write")).code).toBe(0);
-    const come = readFileSync(join(dir(), "elsewhere/to-come.json"), "utf8");
-    expect(JSON.parse(come)).toHaveProperty("mcpServers.nacre");
+    const created = readFileSync(join(dir(), "elsewhere/to-come.json"), "utf8");
+    expect(JSON.parse(created)).toHaveProperty("mcpServers.nacre");
   });
 
-  test("a path that is not a file is named and not changed", async () => {
+  test("a path that is not a regular file is named in the error and not changed", async () => {
     pathWithNacre();
     const file = join(dir(), "opencode.json");
-    const isLeft = async () => {
+    const expectRefused = async () => {
       const { code, stderr } = await nacre("init", "opencode", "--write");
       expect({ code, stderr }).toEqual({
         code: 1,
@@ -104,18 +104,18 @@ describe("init", () => {
       rmSync(file, { recursive: true });
     };
     mkdirSync(file);
-    await isLeft();
+    await expectRefused();
     symlinkSync("opencode.json", file);
-    await isLeft();
+    await expectRefused();
     execFileSync("mkfifo", [file]);
-    await isLeft();
+    await expectRefused();
   });
 
-  test("a file that cannot be written is not changed, and no temporary file stays", async ({ skip }) => {
+  test("a file that cannot be written is not changed, and no temporary file is left", async ({ skip }) => {
     skip(!canMount(), CANNOT_MOUNT);
     const disk = join(dir(), "disk");
     mkdirSync(disk);
-    // Space for the backup, which fills one page, and for nothing else.
+    // Leaves one page free: enough for the backup, and for nothing else.
     const fill =
       'echo "{}" > "$0/.mcp.json"; head -c 4K /dev/zero > "$0/room"; head -c 1M /dev/zero > "$0/filler"';
     const then = 'rm "$0/room"; cd "$0"; "$@"; cat .mcp.json; ls -A';
@@ -142,7 +142,7 @@ describe("init", () => {
     }
   });
 
-  test("comments, order and formatting of a JSON file survive", async () => {
+  test("comments, order and formatting of a JSON file are kept", async () => {
     pathWithNacre();
     const file = join(dir(), ".vscode/mcp.json");
     mkdirSync(join(dir(), ".vscode"));
@@ -163,19 +163,21 @@ describe("init", () => {
     expect(existsSync(join(dir(), "codex"))).toBe(false);
   });
 
-  test("a file that is broken or has another structure is not changed", async () => {
+  test("a file that is invalid or has another structure is not changed", async () => {
     pathWithNacre();
     const file = join(dir(), "opencode.json");
     for (const text of ["{ // mine\n", "[]", '{"mcp": []}']) {
       writeFileSync(file, text);
       const { code, stderr } = await nacre("init", "opencode", "--write");
       expect(code).toBe(1);
-      expect(stderr).toMatch(new RegExp(`^nacre: ${file} was not changed: .+ by hand\\.\\n$`));
+      expect(stderr).toMatch(
+        new RegExp(`^nacre: ${file} was not changed: .+ and paste its output into the file\\.\\n$`),
+      );
       expect(readFileSync(file, "utf8")).toBe(text);
     }
   });
 
-  test("TOML keeps everything else, and an older block is replaced", async () => {
+  test("in a TOML file, an older block of nacre is replaced and everything else is kept", async () => {
     pathWithNacre();
     const file = join(dir(), "codex/config.toml");
     mkdirSync(join(dir(), "codex"));
@@ -203,7 +205,7 @@ describe("init", () => {
     }
   });
 
-  test("an unknown client is refused with a list of the known ones", async () => {
+  test("an unknown client is refused with a list of the known clients", async () => {
     const { code, stderr } = await nacre("init", "emacs");
     expect(code).toBe(2);
     expect(stderr).toBe(
@@ -228,21 +230,23 @@ test("the tour runs real commands and leaves nothing running", async () => {
 });
 
 test("usage errors are one line with a suggestion", async () => {
-  const said = async (...words: string[]) => {
+  const usageError = async (...words: string[]) => {
     const { code, stdout, stderr } = await nacre(...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     return stderr;
   };
-  expect(await said("rnu", "x")).toBe("nacre: unknown command 'rnu'. Did you mean run?\n");
-  expect(await said("run", "--timout", "3", "x")).toBe(
+  expect(await usageError("rnu", "x")).toBe("nacre: unknown command 'rnu'. Did you mean run?\n");
+  expect(await usageError("run", "--timout", "3", "x")).toBe(
     "nacre: unknown option '--timout'. Did you mean --timeout?\n",
   );
-  expect(await said("run", "-la", "ls")).toContain("nacre: unknown option '-la'.");
-  expect(await said("ouptut", "x")).toContain("Did you mean output?");
-  expect(await said("dance")).toBe("nacre: unknown command 'dance'. See nacre --help.\n");
-  expect(await said("output")).toBe("nacre: missing required argument 'id'. See nacre output --help.\n");
-  expect(await said("ps", "x")).toMatch(/^nacre: too many arguments .+\. See nacre ps --help\.\n$/);
-  expect(await said("run", "--cwd", "", "true")).toContain("It must be a directory, not empty.");
+  expect(await usageError("run", "-la", "ls")).toContain("nacre: unknown option '-la'.");
+  expect(await usageError("ouptut", "x")).toContain("Did you mean output?");
+  expect(await usageError("dance")).toBe("nacre: unknown command 'dance'. See nacre --help.\n");
+  expect(await usageError("output")).toBe(
+    "nacre: missing required argument 'id'. See nacre output --help.\n",
+  );
+  expect(await usageError("ps", "x")).toMatch(/^nacre: too many arguments .+\. See nacre ps --help\.\n$/);
+  expect(await usageError("run", "--cwd", "", "true")).toContain("It must be a directory, not empty.");
   expect(await nacre("help", "help")).toMatchObject({ code: 0, stderr: "" });
 });
 
@@ -252,7 +256,7 @@ test("every command has help with examples that fits the terminal", async () => 
   expect(names).toEqual(
     expect.arrayContaining(["run", "ps", "output", "wait", "kill", "clean", "doctor", "init"]),
   );
-  for (const name of names.filter((one) => !["help", "nacre", "source"].includes(one))) {
+  for (const name of names.filter((command) => !["help", "nacre", "source"].includes(command))) {
     const help = await nacreWith({ stdin: "", columns: 120 }, name, "--help");
     expect(help).toMatchObject({ code: 0, stderr: "" });
     expect(help.stdout).toContain("Examples:");

@@ -15,7 +15,7 @@ function otherHost(options: ShellManagerOptions = {}): ShellManager {
   return new ShellManager({ ...options, stateRoot: join(dir(), "state") });
 }
 
-test("without shells ps says so on stderr and prints an empty list as JSON", async () => {
+test("without shells, ps prints a message on stderr, or an empty list with --json", async () => {
   expect(await nacre("ps")).toEqual({ code: 0, stdout: "", stderr: "There are no shells.\n" });
   expect(await nacre("ps", "--json")).toEqual({ code: 0, stdout: '{"shells":[]}\n', stderr: "" });
 });
@@ -85,7 +85,7 @@ test("output prints the output of another host's shell and advances no cursor", 
   expect(shell.getNewOutput()).toContain("out");
 });
 
-test("output --all prints both streams byte for byte, by the beginning of an id", async () => {
+test("output --all prints both streams byte for byte, and accepts an id prefix", async () => {
   await using host = otherHost();
   const shell = await host.createShell({ command: "printf 'a\\e[1mb'; printf err >&2", workingDir: dir() });
   await shell.wait(20_000);
@@ -93,7 +93,7 @@ test("output --all prints both streams byte for byte, by the beginning of an id"
   expect(await nacre("output", prefix, "--all")).toEqual({ code: 0, stdout: "a\x1b[1mb", stderr: "err" });
 });
 
-test("output --json carries the status", async () => {
+test("output --json contains the status", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const shell = await host.createShell({ command: `echo hi; sleep ${mark.next()}`, workingDir: dir() });
@@ -166,7 +166,7 @@ test("run -b prints an id, and the shell outlives the program", async () => {
   expect(mark.processes()).toEqual([]);
 });
 
-test("run -b --json carries the id", async () => {
+test("run -b --json contains the id", async () => {
   const { stdout } = await nacre("run", "-b", "--json", "exit 4");
   const { bash_id: id, output } = JSON.parse(stdout);
   expect(output).toContain(`Started background shell: ${id}`);
@@ -176,13 +176,13 @@ test("run -b --json carries the id", async () => {
   });
 });
 
-test("ps hides what ended long ago, --all shows it", async ({ skip }) => {
-  skip(uptime() < 12 * 60, "the machine has run for less time than that");
+test("ps hides shells that ended long ago, and ps --all shows them", async ({ skip }) => {
+  skip(uptime() < 12 * 60, "the machine has run for less than twelve minutes");
   await using host = otherHost();
   const shell = await host.createShell({ command: "echo over", workingDir: dir() });
   await shell.wait(20_000);
   expect((await nacre("ps")).stdout).toContain(shell.id);
-  // The record says when it ended, in seconds since the machine started.
+  // The record stores the end time of the shell, in seconds since boot.
   const { record } = shell.started.files;
   const longAgo = `0 - 5 0 ${(uptime() - 11 * 60).toFixed(2)}`;
   writeFileSync(record, `X ${longAgo.padEnd(124)}.\n${readFileSync(record, "latin1").slice(128)}`, "latin1");
@@ -195,7 +195,7 @@ test("ps hides what ended long ago, --all shows it", async ({ skip }) => {
   expect((await nacre("ps", "--all")).stdout).toContain(shell.id);
 });
 
-test("ps keeps to the width of the terminal", async () => {
+test("ps fits its lines to the width of the terminal", async () => {
   await using host = otherHost();
   const command = `: ${"long ".repeat(40)}`;
   const shell = await host.createShell({ command, workingDir: dir() });
@@ -206,7 +206,7 @@ test("ps keeps to the width of the terminal", async () => {
   expect((await nacre("ps")).stdout).toContain(command.trim());
 });
 
-test("ps uses colors only where they are wanted", async () => {
+test("ps uses colors only if the terminal shows them", async () => {
   await using host = otherHost();
   await (await host.createShell({ command: "exit 3", workingDir: dir() })).wait(20_000);
   const coloured = await nacreWith({ stdin: "", colors: true }, "ps");
@@ -221,7 +221,7 @@ describe("output", () => {
     return shell.id;
   }
 
-  test("--filter keeps the lines that match, also of a shell that is followed or not cleaned", async () => {
+  test("--filter keeps the matching lines, including with --raw, --all and --follow", async () => {
     await using host = otherHost();
     const id = await printed(host, "printf 'one\\ntwo\\nthree'; echo 'two more' >&2");
     expect((await nacre("output", id, "--filter", "^t")).stdout).toBe("two\nthree\n[stderr]\ntwo more\n");
@@ -237,7 +237,7 @@ describe("output", () => {
     expect(invalid.stderr).toMatch(/^nacre: Invalid --filter regex: .*RE2 syntax/);
   });
 
-  test("--tail shows the last lines of each stream, or the last that match", async () => {
+  test("--tail shows the last lines of each stream, or with --filter the last matching lines", async () => {
     await using host = otherHost();
     const id = await printed(host, "seq 30000; seq 5 >&2");
     const tail = async (...words: string[]) => (await nacre("output", id, ...words)).stdout;
@@ -257,7 +257,7 @@ describe("output", () => {
     expect(await tail("--tail", "99999", "--all")).toMatch(/^1\n2\n/);
   });
 
-  test("--stderr prints only that, and to stdout", async () => {
+  test("--stderr prints only stderr, to stdout", async () => {
     await using host = otherHost();
     const id = await printed(host, "echo out; printf '\\e[31merr\\e[m\\n' >&2");
     expect((await nacre("output", id, "--stderr")).stdout).toBe("err\n");
@@ -268,7 +268,7 @@ describe("output", () => {
     });
   });
 
-  test("that is truncated says how to print all of it", async () => {
+  test("if it is truncated, a message names the option that prints all of it", async () => {
     await using host = otherHost();
     const id = await printed(host, "yes | head -c 100000");
     const { stdout, stderr } = await nacre("output", id);

@@ -1,4 +1,4 @@
-// A state directory that is not writable or cannot exist: every command names it and says what to set, and none hangs.
+// A state directory that is not writable or cannot exist: every command names it and the remedy, and none hangs.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { useCli } from "./run-nacre.ts";
 const { dir, nacre } = useCli();
 
 /** Every command that starts something. */
-const STARTS = [
+const START_COMMANDS = [
   ["run", "true"],
   ["run", "-b", "true"],
   ["run", "--durable", "true"],
@@ -22,7 +22,7 @@ const STARTS = [
   ["run", "--sandbox", "read-only", "true"],
 ];
 
-function nacreBehind(prefix: readonly string[], state: string, words: readonly string[]) {
+function nacreWithPrefix(prefix: readonly string[], state: string, words: readonly string[]) {
   const [file = "", ...args] = [...prefix, process.execPath, program, ...words];
   const { status, stdout, stderr } = spawnSync(file, args, {
     cwd: "/",
@@ -34,8 +34,8 @@ function nacreBehind(prefix: readonly string[], state: string, words: readonly s
 }
 
 function expectRefusals(prefix: readonly string[], state: string): void {
-  for (const words of STARTS) {
-    const { code, stdout, stderr } = nacreBehind(prefix, state, words);
+  for (const words of START_COMMANDS) {
+    const { code, stdout, stderr } = nacreWithPrefix(prefix, state, words);
     expect({ words, code, stderr }).toEqual({
       words,
       code: 1,
@@ -48,7 +48,7 @@ function expectRefusals(prefix: readonly string[], state: string): void {
     if (words.includes("--json")) expect(JSON.parse(stdout)).toMatchObject({ error_code: "spawn_failed" });
     else expect(stdout).toBe("");
   }
-  const { code, stdout } = nacreBehind(prefix, state, ["doctor"]);
+  const { code, stdout } = nacreWithPrefix(prefix, state, ["doctor"]);
   expect(code).toBe(1);
   expect(stdout).toMatch(
     new RegExp(`^failed +state root +The state directory ${state} cannot be used: .+NACRE_HOME`, "m"),
@@ -62,13 +62,13 @@ test("a read-only disk is named with the remedy", ({ skip }) => {
   mkdirSync(disk);
   const readOnly = onSmallDisk(disk, "ro");
   expectRefusals(readOnly, join(disk, "state"));
-  // It exists and is readable for others, which cannot be fixed on a read-only disk.
-  expect(nacreBehind(readOnly, disk, ["run", "true"]).stderr).toContain(
+  // The directory exists and other users can read it. nacre cannot restrict its mode on a read-only disk.
+  expect(nacreWithPrefix(readOnly, disk, ["run", "true"]).stderr).toContain(
     `The state directory ${disk} cannot be used: EROFS`,
   );
 });
 
-test("a full disk is named with the remedy, even with a sandbox; nothing stays on it", ({ skip }) => {
+test("a full disk is named with the remedy, even with a sandbox, and no file is left on it", ({ skip }) => {
   skip(!canMount(), CANNOT_MOUNT);
   const disk = join(dir(), "disk");
   mkdirSync(disk);
@@ -76,13 +76,13 @@ test("a full disk is named with the remedy, even with a sandbox; nothing stays o
   const fill =
     'mkdir "$0" && head -c 2M /dev/zero > "$0/../filler" 2>/dev/null; "$@"; code=$?; find "$0" -type f';
   const full = [...onSmallDisk(disk), "bash", "-c", `${fill}; exit $code`, state];
-  const doctor = nacreBehind(full, state, ["doctor"]);
+  const doctor = nacreWithPrefix(full, state, ["doctor"]);
   expect(doctor.code).toBe(1);
   expect(doctor.stdout).toMatch(
     new RegExp(`^failed +state root +${state}: no space left\\n +fix: Free some .*NACRE_HOME`, "m"),
   );
   expect(doctor.stdout).toMatch(/nacre does not work here: 1 problem to fix\.\n$/);
-  expect(nacreBehind(full, state, ["run", "--sandbox", "read-only", "true"])).toEqual({
+  expect(nacreWithPrefix(full, state, ["run", "--sandbox", "read-only", "true"])).toEqual({
     code: 1,
     stdout: "",
     stderr: `nacre: The sandbox cannot be prepared: no space is left for ${state}/sandbox. Free some space, or set NACRE_HOME to a directory on another disk.\n`,
@@ -98,7 +98,7 @@ test("a directory without write permission is named with the remedy", () => {
   expectRefusals(unprivileged, join(parent, "state"));
 });
 
-test("an impossible directory is refused by every command, and none hangs", () => {
+test("a directory that cannot exist is refused by every command, and none hangs", () => {
   expectRefusals([], "/proc/nacre");
 });
 
@@ -111,21 +111,21 @@ test("shells on a disk that became read-only are still listed, read and killed",
   const bind = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
   const [unshare = "", own = ""] = onSmallDisk(state);
   const readOnly = [unshare, own, "bash", "-c", bind, state];
-  expect(nacreBehind(readOnly, state, ["ps"]).stdout).toMatch(new RegExp(`^${id} +running`, "m"));
-  expect(nacreBehind(readOnly, state, ["output", id])).toMatchObject({ code: 0, stdout: "hi\n" });
-  expect(nacreBehind(readOnly, state, ["kill", id])).toMatchObject({
+  expect(nacreWithPrefix(readOnly, state, ["ps"]).stdout).toMatch(new RegExp(`^${id} +running`, "m"));
+  expect(nacreWithPrefix(readOnly, state, ["output", id])).toMatchObject({ code: 0, stdout: "hi\n" });
+  expect(nacreWithPrefix(readOnly, state, ["kill", id])).toMatchObject({
     code: 0,
     stdout: `Shell ${id} terminated\n`,
   });
-  const clean = nacreBehind(readOnly, state, ["clean"]);
+  const clean = nacreWithPrefix(readOnly, state, ["clean"]);
   expect(clean.code).toBe(1);
   expect(clean.stderr).toMatch(new RegExp(`^nacre: ${id} cannot be removed: EROFS`));
 });
 
-test("a relative NACRE_HOME is refused by every command: it would differ in every directory", () => {
+test("a relative NACRE_HOME is refused by every command, because it would depend on the directory", () => {
   writeFileSync(join(dir(), "here"), "");
   for (const words of [["run", "true"], ["run", "--session", "work", "true"], ["ps"], ["kill", "--all"]]) {
-    expect(nacreBehind([], "here", words)).toEqual({
+    expect(nacreWithPrefix([], "here", words)).toEqual({
       code: 1,
       stdout: "",
       stderr: "nacre: NACRE_HOME must be an absolute path; it is here.\n",

@@ -47,7 +47,7 @@ test("send types, presses keys, and prints the screen", async () => {
   await eventually(async () => expect(await screen(id)).toMatchObject({ is_running: false, waiting: "no" }));
 });
 
-test("bad input: no terminal, unknown key, wrong options", async () => {
+test("invalid input is refused: no terminal, an unknown key, wrong options", async () => {
   const plain = (await nacre("run", "-b", "sleep 1000")).stdout.trim();
   expect(await nacre("send", plain, "x")).toMatchObject({
     code: 1,
@@ -75,7 +75,7 @@ test("bad input: no terminal, unknown key, wrong options", async () => {
   expect(await nacre("run", "-b", "--terminal", "cat")).toMatchObject({ code: 3 });
 });
 
-test("attach shows the screen, types, adapts the size, and leaves with a key", async () => {
+test("attach shows the screen, types, adapts the size, and detaches on a key", async () => {
   const id = await start(
     "stty -echo; printf 'first\\n'; while read -r line; do stty size; echo \"got $line\"; done",
   );

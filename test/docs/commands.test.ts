@@ -27,6 +27,9 @@ const COMPLETED: Readonly<Record<string, string>> = {
   "nacre run --policy off": "nacre run --policy off true",
   // `nacre attach` needs a terminal, which these commands do not have; test/cli/terminals.test.ts tests it.
   "nacre attach ID": "nacre attach --help",
+  // These need docker, kubectl or squeue; test/remote/fleet-command.test.ts tests them.
+  "nacre fleet ls": "nacre fleet --help",
+  "nacre fleet clean": "nacre fleet --help",
   "nacre send": "nacre send ID",
 };
 

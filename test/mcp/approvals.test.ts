@@ -12,7 +12,7 @@ import { dataOf, ERAS, type OpenOptions, textOf, useMcp } from "./mcp-clients.ts
 
 const mcp = useMcp();
 
-/** The policy wants a person to be asked about it; it empties the directory it runs in. */
+/** Needs approval because it empties its working directory. */
 const COMMAND = "find . -delete";
 
 interface Person extends OpenOptions {
@@ -67,7 +67,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(asked.questions).toEqual([]);
   });
 
-  test("without a person to ask, reads which flag would allow the command", async () => {
+  test("without a person to ask, gets an error that names the flag that would allow the command", async () => {
     const { call, dir } = await mcp.inProcess({ era });
     writeFileSync(join(dir, "file"), "");
     const result = await call("Bash", { command: COMMAND });
@@ -79,7 +79,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(existsSync(join(dir, "file"))).toBe(true);
   });
 
-  test("asks in the modes dialect as well", async () => {
+  test("asks for approval in the modes dialect as well", async () => {
     const asked = person(() => "decline");
     const { call } = await mcp.inProcess({ era, dialect: "modes", ...asked });
     expect(dataOf(await call("bash", { command: COMMAND }))).toMatchObject({
@@ -90,7 +90,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
 });
 
 describe.each(ERAS)("while a person of the %s era is asked", (era) => {
-  /** The first answer is a yes that comes after another call has moved the session; later answers are no. */
+  /** Approves the first question after another call has changed the session's directory, and declines later questions. */
   const moving = async (command: string, args: Record<string, unknown>) => {
     const questions: string[] = [];
     const moved = { call: async (_: string, __: Record<string, unknown>): Promise<unknown> => undefined };
@@ -114,7 +114,7 @@ describe.each(ERAS)("while a person of the %s era is asked", (era) => {
   test.each([
     ["in the foreground", {}],
     ["in the background", { run_in_background: true }],
-  ])("a parallel call cannot move the command to another directory: %s", async (_, args) => {
+  ])("a parallel call cannot change the directory of the approved command: %s", async (_, args) => {
     const { result, questions, dir } = await moving("git clean -fdx . ; find . -delete", args);
     expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
     expect(questions).toHaveLength(2);
@@ -125,7 +125,7 @@ describe.each(ERAS)("while a person of the %s era is asked", (era) => {
   });
 });
 
-test("an approval without a question does not count", async () => {
+test("an approval that answers no question does not count", async () => {
   const { client, dir, transport } = await mcp.inProcess({ ...person(() => "decline"), era: "modern" });
   writeFileSync(join(dir, "file"), "");
   const forged = {
@@ -140,7 +140,7 @@ test("an approval without a question does not count", async () => {
   expect(JSON.stringify(transport.received)).toContain("input_required");
 });
 
-describe("an approval that another call brings while the question is open", () => {
+describe("an approval that arrives with another call while the question is open", () => {
   const answered = async (args: Record<string, unknown>, times = 1) => {
     const questions: string[] = [];
     const end = deferred();
@@ -176,7 +176,7 @@ describe("an approval that another call brings while the question is open", () =
     expect(existsSync(file)).toBe(false);
   });
 
-  test("counts once", async () => {
+  test("counts only once", async () => {
     const { result, questionCount, file } = await answered({}, 2);
     expect(result).toMatchObject({ error_code: "approval_refused" });
     expect(questionCount).toBe(2);
@@ -192,7 +192,7 @@ describe("an approval that another call brings while the question is open", () =
 });
 
 describe.each(ERAS)("a person of the %s era", (era) => {
-  test("can have a yes remembered for the session", async () => {
+  test("can have an approval remembered for the session", async () => {
     const forms: unknown[] = [];
     const prepare = (client: Client) =>
       client.setRequestHandler("elicitation/create", ({ params }) => {
@@ -212,7 +212,7 @@ describe("an answer from another process", () => {
   const inbox = (dir: string) =>
     approvalInbox(ApprovalDesk.of(new StateRoot(join(dir, "../state"))), "nacre approve");
 
-  /** A client whose person does not answer, and how often the server has canceled a question. */
+  /** A client whose person does not answer, and the questions that the server has canceled. */
   const unanswered = () => {
     const canceled: unknown[] = [];
     const prepare = (client: Client) =>
@@ -227,7 +227,7 @@ describe("an answer from another process", () => {
     return { capabilities: { elicitation: { form: {} } }, prepare, canceled };
   };
 
-  test("wakes a call of the older era and cancels its question", async () => {
+  test("lets a waiting call of the legacy era continue, and cancels its question", async () => {
     const { canceled, ...client } = unanswered();
     const { call, dir } = await mcp.inProcess({ era: "legacy", ...client });
     writeFileSync(join(dir, "file"), "");
@@ -243,7 +243,7 @@ describe("an answer from another process", () => {
     await eventually(() => expect(canceled).toHaveLength(1));
   });
 
-  test("a call that waits too long returns, and its question stays open", async () => {
+  test("counts after its call has returned early, because the approval request stays open", async () => {
     const { canceled, ...client } = unanswered();
     const { call, dir } = await mcp.inProcess({ era: "legacy", returnAfterMs: 200, ...client });
     const result = dataOf(await call("Bash", { command: COMMAND }));
@@ -253,7 +253,7 @@ describe("an answer from another process", () => {
     await eventually(() => expect(canceled).toHaveLength(1));
   });
 
-  test("counts for the second round of the newer era", async () => {
+  test("counts for the second request of the modern era", async () => {
     const asked = person(() => {
       for (const { id, status } of inbox(work.dir).list())
         if (status === "open") inbox(work.dir).deny(id, { reason: "From elsewhere." });
@@ -268,7 +268,7 @@ describe("an answer from another process", () => {
     expect(existsSync(join(dir, "file"))).toBe(true);
   });
 
-  test("a request ends with a connection whose scope no other has", async () => {
+  test("cannot arrive after the connection has closed: the request is withdrawn", async () => {
     const { call, client, dir, served } = await mcp.inProcess({ era: "legacy" });
     await call("Bash", { command: COMMAND });
     await client.close();
@@ -279,7 +279,7 @@ describe("an answer from another process", () => {
   });
 });
 
-test("the policy off lets everything run without a question", async () => {
+test("with the policy off, every command runs without a question", async () => {
   const asked = person(() => "decline");
   const { call, dir } = await mcp.inProcess({ policy: "off", ...asked });
   writeFileSync(join(dir, "file"), "");
@@ -288,7 +288,7 @@ test("the policy off lets everything run without a question", async () => {
   expect(asked.questions).toEqual([]);
 });
 
-test("a client can be asked if it can show forms", () => {
+test("canAsk returns whether a client can show forms", () => {
   expect(canAsk({ elicitation: {} })).toBe(true);
   expect(canAsk({ elicitation: { form: {} } })).toBe(true);
   expect(canAsk({ elicitation: { form: {}, url: {} } })).toBe(true);

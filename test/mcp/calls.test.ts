@@ -12,21 +12,24 @@ function methodsOf(received: readonly unknown[]): unknown[] {
 }
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("hears the last lines while a command runs if it asks for progress", async () => {
+  test("gets the last lines of a running command if it asks for progress", async () => {
     const { client, dir } = await mcp.inProcess({ era });
-    const heard: { progress: number; message?: string }[] = [];
+    const progressMessages: { progress: number; message?: string }[] = [];
     const command = "printf 'line %s\\n' {1..7}; until [ -e go ]; do sleep 0.02; done";
     const running = client.callTool(
       { name: "Bash", arguments: { command } },
-      { onprogress: ({ progress, message }) => heard.push({ progress, ...(message ? { message } : {}) }) },
+      {
+        onprogress: ({ progress, message }) =>
+          progressMessages.push({ progress, ...(message ? { message } : {}) }),
+      },
     );
-    await eventually(() => expect(heard.length).toBeGreaterThan(0), 20_000);
+    await eventually(() => expect(progressMessages.length).toBeGreaterThan(0), 20_000);
     writeFileSync(join(dir, "go"), "");
     expect((await running).isError).toBe(false);
-    expect(heard[0]).toEqual({ progress: 1, message: "line 3\nline 4\nline 5\nline 6\nline 7" });
+    expect(progressMessages[0]).toEqual({ progress: 1, message: "line 3\nline 4\nline 5\nline 6\nline 7" });
   });
 
-  test("gets no progress that it has not asked for", async () => {
+  test("gets no progress messages if it has not asked for them", async () => {
     const { call, transport } = await mcp.inProcess({ era });
     const command = "for i in 1 2 3; do echo $i; sleep 0.3; done";
     expect(textOf(await call("Bash", { command }))).toBe("1\n2\n3\n");
@@ -47,15 +50,15 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   });
 });
 
-describe("a command that takes longer than its client waits", () => {
-  /** A command that waits for ever, and its processes. */
+describe("a command that runs longer than the server lets a call wait", () => {
+  /** A command that never ends, and the mark of its processes. */
   const endless = () => {
     const mark = new Mark();
     return { mark, command: `echo begun; sleep ${mark.next()}` };
   };
 
   test.each([undefined, "kill"] as const)(
-    "is killed at a timeout within the time of a call (--on-timeout %s)",
+    "is killed at a timeout that is shorter than the wait of a call (--on-timeout %s)",
     async (onTimeout) => {
       const { mark, command } = endless();
       const { call } = await mcp.inProcess(onTimeout ? { onTimeout } : {});
@@ -70,7 +73,7 @@ describe("a command that takes longer than its client waits", () => {
   );
 
   test.each([undefined, "kill"] as const)(
-    "goes on in the background and is killed at a longer timeout (--on-timeout %s)",
+    "continues in the background and is killed at a longer timeout (--on-timeout %s)",
     async (onTimeout) => {
       const { mark, command } = endless();
       const stateRoot = mcp.directory();
@@ -85,7 +88,7 @@ describe("a command that takes longer than its client waits", () => {
       expect(dataOf(result)).toMatchObject({ timeout_ms: 2_500 });
       expect(textOf(result)).toContain(`still running after 300ms and continues as background shell: ${id}`);
       expect(textOf(result)).toContain("It is killed with everything it started 2500ms after its start.");
-      // On disk, too, from the start of its bash; both clocks are rounded to milliseconds.
+      // The deadline on disk counts from the start of the bash. Both clocks are rounded to milliseconds.
       const { deadlineMs } = JSON.parse(readFileSync(join(stateRoot, "shells", id, "meta"), "utf8"));
       expect(deadlineMs).toBeGreaterThanOrEqual(2_490);
       const ended = await call("BashOutput", { bash_id: id, wait_for: "exit", wait_ms: 20_000 });
@@ -135,34 +138,34 @@ describe("a command that takes longer than its client waits", () => {
     },
   );
 
-  test("reads in the description what this server does", async () => {
+  test("is explained in the tool description with the limits of this server", async () => {
     const descriptionOf = async (options: OpenOptions) => {
       const { client } = await mcp.inProcess(options);
       return (await client.listTools()).tools[0]?.description;
     };
     const returns = "A call returns after at most 50000 ms";
-    const usual = await descriptionOf({});
-    expect(usual).toContain("Timeout: none unless you set timeout");
-    expect(usual).toContain(returns);
-    expect(usual).toContain("everything it started is killed");
+    const byDefault = await descriptionOf({});
+    expect(byDefault).toContain("Timeout: none unless you set timeout");
+    expect(byDefault).toContain(returns);
+    expect(byDefault).toContain("everything it started is killed");
     const killing = await descriptionOf({ onTimeout: "kill" });
     expect(killing).toContain("Timeout: 120000 ms");
     expect(killing).toContain(returns);
-    const sparing = await descriptionOf({ onTimeout: "background" });
-    expect(sparing).toContain("Timeout: 50000 ms");
-    expect(sparing).toContain("continues in the background");
-    expect(sparing).not.toContain("everything it started is killed");
+    const inBackground = await descriptionOf({ onTimeout: "background" });
+    expect(inBackground).toContain("Timeout: 50000 ms");
+    expect(inBackground).toContain("continues in the background");
+    expect(inBackground).not.toContain("everything it started is killed");
   });
 });
 
 test("connections do not see each other's shells unless they share a scope", async () => {
   const stateRoot = mcp.directory();
-  const one = await mcp.inProcess({ stateRoot });
-  const other = await mcp.inProcess({ stateRoot });
-  const id = dataOf(await one.call("Bash", { command: "echo mine", run_in_background: true }))["bash_id"];
+  const first = await mcp.inProcess({ stateRoot });
+  const second = await mcp.inProcess({ stateRoot });
+  const id = dataOf(await first.call("Bash", { command: "echo mine", run_in_background: true }))["bash_id"];
   const read = { bash_id: id, wait_for: "exit" };
-  expect(textOf(await other.call("BashOutput", read))).toContain(`Shell not found: ${id}`);
-  expect(textOf(await one.call("BashOutput", read))).toContain("mine");
+  expect(textOf(await second.call("BashOutput", read))).toContain(`Shell not found: ${id}`);
+  expect(textOf(await first.call("BashOutput", read))).toContain("mine");
 
   const shared = await mcp.inProcess({ stateRoot, scope: "team" });
   const friend = await mcp.inProcess({ stateRoot, scope: "team" });

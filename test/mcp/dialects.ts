@@ -1,22 +1,22 @@
-// What an agent does with the tools of each dialect, in the way its descriptions tell it to.
+// An agent's use of the tools of each dialect, as the tool descriptions explain it.
 import type { CallToolResult, Client, RequestOptions } from "@modelcontextprotocol/client";
 import { dataOf } from "./mcp-clients.ts";
 
 export interface Started {
   readonly id: string;
   readonly pid: number;
-  /** Where the modes dialect lets its client read. */
+  /** The output file. The client of the modes dialect reads it with commands. */
   readonly file: string;
 }
 
 export interface DialectInUse {
   readonly dialect: "shells" | "modes";
   readonly tools: readonly string[];
-  /** What a failed command of this code and output reads like. */
+  /** Returns the result text of a failed command with this exit code and output. */
   failed(code: number, output: string): string;
   run(client: Client, command: string, options?: RequestOptions): Promise<CallToolResult>;
   start(client: Client, command: string): Promise<Started>;
-  /** Waits once until the output has this line, or until the end; returns what it was told. */
+  /** Waits until the output contains this line or the process has ended. Returns the output of the wait. */
   wait(client: Client, started: Started, until: { readonly line: string } | "end"): Promise<string>;
   kill(client: Client, started: Started): Promise<CallToolResult>;
 }
@@ -35,7 +35,7 @@ const SHELLS: DialectInUse = {
   kill: (client, { id }) => call(client, "KillShell", { shell_id: id }),
 };
 
-// One tool: its background processes are read, waited for and ended by commands.
+// The only tool is `bash`: the client reads, awaits and kills background processes with commands.
 const MODES: DialectInUse = {
   dialect: "modes",
   tools: ["bash"],

@@ -1,6 +1,6 @@
-// The built program through real clients: both dialects, both transports, both eras, and everything in each of the
-// eight. Tests of one combination share a server, as the calls of one agent do. 200 concurrent calls in the newer era over
-// stdio, with NACRE_LONG=1 in each of the eight.
+// The built program with real clients. Every test runs in all eight combinations of dialect, transport and era. The tests
+// of one combination share a server, like the calls of one agent. The modern era over stdio gets 200 concurrent calls, as
+// do all combinations with NACRE_LONG=1.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
@@ -27,7 +27,7 @@ const COMBINATIONS = DIALECTS.flatMap((use) =>
   ),
 );
 
-/** The policy wants a person to be asked about it; it empties the directory it runs in. */
+/** Needs approval because it empties its working directory. */
 const DOUBTFUL = "find . -delete";
 const UNTIL_GO = "until [ -e go ]; do sleep 0.02; done";
 const SLOW_MS = 20_000;
@@ -41,8 +41,8 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
   let another: () => Promise<Client>;
 
   beforeAll(async () => {
-    const prepare = (asked: Client) =>
-      asked.setRequestHandler("elicitation/create", ({ params }) => {
+    const prepare = (connecting: Client) =>
+      connecting.setRequestHandler("elicitation/create", ({ params }) => {
         questions.push(params.message);
         return answer === "accept" ? { action: answer, content: {} } : { action: answer };
       });
@@ -51,7 +51,7 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
     ({ client } = server);
   });
 
-  test("run", async () => {
+  test("a command runs, and its exit code and output are returned", async () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(use.tools);
     expect(client.getInstructions()?.split("\n")).toHaveLength(5);
     const result = await use.run(client, "pwd; (exit 3)");
@@ -60,7 +60,7 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
     expect(dataOf(result)).toMatchObject({ output: `${server.dir}\n`, exit_code: 3 });
   });
 
-  test("background", async () => {
+  test("a background command runs while other calls return", async () => {
     const mark = new Mark();
     const started = await use.start(client, `sleep ${mark.next()}`);
     expect(started.id).toMatch(/^shell_[0-9a-f]{8}$/);
@@ -70,17 +70,17 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
     await use.kill(client, started);
   });
 
-  test("wait", async () => {
+  test("waiting returns at a line and at the exit", async () => {
     const started = await use.start(client, `echo up on 80; ${UNTIL_GO}; rm go; echo done; (exit 5)`);
     expect(await use.wait(client, started, { line: "up on [0-9]" })).toContain("up on 80\n");
     const ended = use.wait(client, started, "end");
     writeFileSync(join(server.dir, "go"), "");
-    const told = await ended;
-    expect(told).toContain("done\n");
-    expect(told).toMatch(/exit code:? 5\b/i);
+    const report = await ended;
+    expect(report).toContain("done\n");
+    expect(report).toMatch(/exit code:? 5\b/i);
   });
 
-  test("kill", async () => {
+  test("a kill ends every process of a background command", async () => {
     const mark = new Mark();
     const started = await use.start(client, `sleep ${mark.next()} & sleep ${mark.next()}`);
     await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(2));
@@ -89,7 +89,7 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
     expect(await use.wait(client, started, "end")).toMatch(/killed|exit code 137/);
   });
 
-  test("cancel", async () => {
+  test("cancelling a call ends the command with everything it started", async () => {
     const mark = new Mark();
     const cancelling = new AbortController();
     const command = `sleep ${mark.next()} & setsid sleep ${mark.next()} & wait`;
@@ -101,48 +101,51 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
     expect(textOf(await use.run(client, "echo on"))).toBe("on\n");
   });
 
-  test("progress", async () => {
-    const heard: unknown[] = [];
-    const onprogress = ({ message }: { message?: string | undefined }) => heard.push(message);
+  test("a client that asks for progress gets it", async () => {
+    const messages: unknown[] = [];
+    const onprogress = ({ message }: { message?: string | undefined }) => messages.push(message);
     const running = use.run(client, `echo begun; ${UNTIL_GO}; rm go`, { onprogress });
-    await eventually(() => expect(heard).toContain("begun"), SLOW_MS);
+    await eventually(() => expect(messages).toContain("begun"), SLOW_MS);
     writeFileSync(join(server.dir, "go"), "");
     expect((await running).isError).toBe(false);
   });
 
-  test.each(["accept", "decline"] as const)("elicitation: %s", async (action) => {
-    questions.length = 0;
-    answer = action;
-    const file = join(server.dir, "file");
-    writeFileSync(file, "");
-    const result = await use.run(client, DOUBTFUL);
-    expect(questions).toEqual([expect.stringContaining(DOUBTFUL)]);
-    expect(existsSync(file)).toBe(action === "decline");
-    if (action === "decline") expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
-    else expect(dataOf(result)).not.toHaveProperty("error_code", "approval_refused");
-  });
+  test.each(["accept", "decline"] as const)(
+    "a person can answer an approval question: %s",
+    async (action) => {
+      questions.length = 0;
+      answer = action;
+      const file = join(server.dir, "file");
+      writeFileSync(file, "");
+      const result = await use.run(client, DOUBTFUL);
+      expect(questions).toEqual([expect.stringContaining(DOUBTFUL)]);
+      expect(existsSync(file)).toBe(action === "decline");
+      if (action === "decline") expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+      else expect(dataOf(result)).not.toHaveProperty("error_code", "approval_refused");
+    },
+  );
 
-  test("resources", async () => {
+  test("the output of a shell is a resource with update notifications", async () => {
     const started = await use.start(client, `echo first; ${UNTIL_GO}; rm go; echo second`);
     const uri = `shell://${started.id}/output`;
     const read = async () => (await client.readResource({ uri })).contents;
     await eventually(async () => expect(await read()).toMatchObject([{ uri, text: "first\n" }]));
     const { resources } = await client.listResources();
     expect(resources).toContainEqual(expect.objectContaining({ uri, name: started.id }));
-    const heard: string[] = [];
+    const updatedUris: string[] = [];
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-      heard.push(params.uri);
+      updatedUris.push(params.uri);
     });
     if (era === "legacy") await client.subscribeResource({ uri });
     else await client.listen({ resourceSubscriptions: [uri] });
     writeFileSync(join(server.dir, "go"), "");
-    await eventually(() => expect(heard).toContain(uri), SLOW_MS);
+    await eventually(() => expect(updatedUris).toContain(uri), SLOW_MS);
     await eventually(async () =>
       expect(await read()).toMatchObject([{ text: expect.stringContaining("first\nsecond\n") }]),
     );
   });
 
-  test("many concurrent calls, each with its own answer", async () => {
+  test("many concurrent calls each get their own result", async () => {
     const count = isLong || (transport === "stdio" && era === "modern") ? 200 : 20;
     const numbers = Array.from({ length: count }, (_, i) => i);
     const results = await Promise.all(numbers.map((i) => use.run(client, `echo ${i}; (exit ${i})`)));
@@ -150,14 +153,14 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
     expect(results.map((result) => dataOf(result)["exit_code"])).toEqual(numbers);
   });
 
-  test("client vanishing mid-call", async () => {
+  test("a client that disconnects during a call cancels it, except in the legacy era over HTTP", async () => {
     const mark = new Mark();
-    const doomed = await another();
-    const running = use.run(doomed, `sleep ${mark.next()}`);
+    const disconnecting = await another();
+    const running = use.run(disconnecting, `sleep ${mark.next()}`);
     running.catch(() => {});
     await eventually(() => expect(mark.processes().length).toBeGreaterThan(0), SLOW_MS);
-    await doomed.close();
-    // The older era says that a broken connection over HTTP is no cancellation: its call goes on.
+    await disconnecting.close();
+    // In the legacy era, a broken HTTP connection does not cancel the call, so the call continues.
     if (transport === "http" && era === "legacy") expect(mark.processes()).not.toEqual([]);
     else await eventually(() => expect(mark.processes()).toEqual([]));
     expect(textOf(await use.run(client, "echo here"))).toBe("here\n");
@@ -172,7 +175,7 @@ type Open = (
 ) => Promise<{ readonly server: Connection; readonly another: () => Promise<Client> }>;
 
 const OPEN: Readonly<Record<"stdio" | "http", Open>> = {
-  // Over stdio every client has a server of its own.
+  // Over stdio every client has its own server.
   stdio: async (mcp, words, options) => ({
     server: await mcp.overStdio(words, options),
     another: async () => (await mcp.overStdio(words, options)).client,

@@ -1,5 +1,5 @@
-// How the built program ends: exit code 0 and nothing left, also in the middle of fifty calls. After SIGTERM always fifty;
-// otherwise ten, and with NACRE_LONG=1 fifty.
+// The end of the built program: exit code 0 and no process left, even during many calls. SIGTERM always interrupts fifty
+// calls; the other endings interrupt ten, or fifty with NACRE_LONG=1.
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { connect } from "node:net";
@@ -32,17 +32,18 @@ const OVER_STDIO: readonly (readonly [string, (server: RawServer) => void])[] = 
 describe.each(DIALECTS)("$dialect", ({ dialect, tools: [tool = ""] }) => {
   const words = ["--dialect", dialect];
   /**
-   * In the dialect shells every other one in the background, for the rest wait for their turn in the session; what modes
-   * has in the background is meant to outlive the server, and its default mode would end the first before the last begins.
+   * In the shells dialect, every second command runs in the background: foreground commands of a session run one by one.
+   * The modes dialect uses mode slow: its background commands outlive the server, and in its default mode the first calls
+   * would time out before the last one starts.
    */
   const argumentsOf = (command: string, i: number) => {
     if (dialect === "modes") return { command, mode: "slow" };
     return i % 2 === 1 ? { command, run_in_background: true } : { command };
   };
-  /** Two each: those in the background and one in the session, or as many as run at once. */
+  /** Each running command has two processes. Returns how many processes must run at once in the dialect. */
   const atLeast = (calls: number) => (dialect === "shells" ? calls + 2 : Math.min(calls * 2, 32));
 
-  test.each(OVER_STDIO)("over stdio, %s ends it in the middle of many calls", async (name, end) => {
+  test.each(OVER_STDIO)("over stdio, %s ends the server during many calls", async (name, end) => {
     const mark = new Mark();
     const server = rawServer(mcp, words);
     const commands = callsFor(name).map(() => `setsid sleep ${mark.next()} & sleep ${mark.next()}`);
@@ -52,7 +53,7 @@ describe.each(DIALECTS)("$dialect", ({ dialect, tools: [tool = ""] }) => {
       method: "tools/call",
       params: { name: tool, arguments: argumentsOf(command, i) },
     }));
-    server.say(...HELLO, ...calls);
+    server.send(...HELLO, ...calls);
     await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(atLeast(calls.length)));
     end(server);
     expect(await server.exited).toEqual({ code: 0, signal: null });
@@ -60,7 +61,7 @@ describe.each(DIALECTS)("$dialect", ({ dialect, tools: [tool = ""] }) => {
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "over HTTP, %s ends it in the middle of many calls",
+    "over HTTP, %s ends the server during many calls",
     async (signal) => {
       const mark = new Mark();
       const { call, child } = await mcp.overHttp(words, { era: signal === "SIGINT" ? "legacy" : "modern" });
@@ -80,10 +81,10 @@ describe.each(DIALECTS)("$dialect", ({ dialect, tools: [tool = ""] }) => {
 
 test("a server that is killed leaves nothing running", async () => {
   const mark = new Mark();
-  const { child, exited, say } = rawServer(mcp);
+  const { child, exited, send } = rawServer(mcp);
   const command = `setsid sleep ${mark.next()} & sleep ${mark.next()}`;
   const params = { name: "Bash", arguments: { command } };
-  say(...HELLO, { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+  send(...HELLO, { jsonrpc: "2.0", id: 1, method: "tools/call", params });
   await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(2));
   child.kill("SIGKILL");
   await exited;
@@ -93,29 +94,29 @@ test("a server that is killed leaves nothing running", async () => {
 describe("a client that does not read", () => {
   const MUCH = "seq 1 20000";
   const calls = (count: number) => Array.from({ length: count }, (_, i) => bash(i + 1, MUCH));
-  /** From the last word to the exit, against a hang: the client never reads. */
-  const CEILING_MS = 60_000;
+  /** The maximum time from the ending to the server's exit. Detects a hang, because the client never reads. */
+  const EXIT_MAX_MS = 60_000;
 
-  /** Answers wait in the server when the commands are done: more than any pipe takes. */
+  /** Starts a server whose unread answers are larger than a pipe's buffer, and waits until all commands are done. */
   async function unread() {
     const dir = mcp.directory();
     const server = rawServer(mcp);
     server.child.stdout?.pause();
-    server.say(...HELLO, ...calls(60), bash(99, `touch ${dir}/done`));
+    server.send(...HELLO, ...calls(60), bash(99, `touch ${dir}/done`));
     await eventually(() => expect(existsSync(`${dir}/done`)).toBe(true));
     return server;
   }
 
-  test.each(["end-of-file", "SIGTERM"])("does not hold the server after %s", async (ending) => {
+  test.each(["end-of-file", "SIGTERM"])("does not keep the server running after %s", async (ending) => {
     const { child, exited } = await unread();
     const began = performance.now();
     if (ending === "end-of-file") child.stdin?.end();
     else child.kill("SIGTERM");
     expect(await exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - began).toBeLessThan(CEILING_MS);
+    expect(performance.now() - began).toBeLessThan(EXIT_MAX_MS);
   });
 
-  test("but only begins to when its input has ended gets every answer", async () => {
+  test("until it has closed its input gets every answer", async () => {
     const { child, exited, stdout } = await unread();
     child.stdin?.end();
     child.stdout?.resume();
@@ -123,7 +124,7 @@ describe("a client that does not read", () => {
     await eventually(() => expect(idsIn(stdout())).toEqual([0, ...calls(60).map(({ id }) => id), 99]));
   });
 
-  test("but takes a little at a time gets every answer, longer than one that takes nothing is waited for", async () => {
+  test("at full speed gets every answer, even if that takes longer than the wait for a stalled client", async () => {
     const { child, exited, stdout } = await unread();
     const paced = setInterval(() => {
       child.stdout?.resume();
@@ -136,14 +137,14 @@ describe("a client that does not read", () => {
     await eventually(() => expect(idsIn(stdout())).toHaveLength(62));
   });
 
-  test("leaves its durable shells running and nothing else", async () => {
+  test("leaves only its durable shells running", async () => {
     const mark = new Mark();
     const dir = mcp.directory();
     const server = rawServer(mcp, ["--durable"]);
     server.child.stdout?.pause();
     const background = { command: `sleep ${mark.next()}`, run_in_background: true };
     const call = { ...bash(1, ""), params: { name: "Bash", arguments: background } };
-    server.say(...HELLO, call, ...calls(60), bash(99, `touch ${dir}/done; sleep ${mark.next()}`));
+    server.send(...HELLO, call, ...calls(60), bash(99, `touch ${dir}/done; sleep ${mark.next()}`));
     await eventually(() => expect(existsSync(`${dir}/done`)).toBe(true));
     server.child.stdin?.end();
     expect(await server.exited).toEqual({ code: 0, signal: null });
@@ -151,7 +152,7 @@ describe("a client that does not read", () => {
     for (const { pid } of mark.processes()) process.kill(pid, "SIGKILL");
   });
 
-  test("over HTTP does not hold the server after SIGTERM", async () => {
+  test("over HTTP does not keep the server running after SIGTERM", async () => {
     const { url, token, child } = await mcp.overHttp([]);
     const { host, port } = new URL(url);
     const dir = mcp.directory();
@@ -174,7 +175,7 @@ describe("a client that does not read", () => {
     const began = performance.now();
     child.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);
-    expect(performance.now() - began).toBeLessThan(CEILING_MS);
+    expect(performance.now() - began).toBeLessThan(EXIT_MAX_MS);
   });
 });
 

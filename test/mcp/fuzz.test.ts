@@ -1,5 +1,5 @@
-// Whatever a client says, the server answers each request once, and goes on. No case runs a command: what is called
-// has arguments that are refused.
+// For any messages of a client, the server answers each request once and keeps running. No case runs a command, because
+// all generated arguments are refused.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LineSplitter } from "../../src/mcp/line-splitter.ts";
@@ -11,7 +11,7 @@ import { useMcp } from "./mcp-clients.ts";
 const { inProcess } = useMcp();
 const timeout = FUZZ_MAX_MS;
 
-test("lines come out as they went in, however the bytes were cut", { timeout }, () => {
+test("the splitter returns lines unchanged, wherever the bytes were cut", { timeout }, () => {
   const text = fc.string({ unit: "binary", maxLength: 30 }).map((words) => words.replaceAll("\n", ""));
   fc.assert(
     fc.property(fc.array(text), fc.array(fc.nat(40)), (lines, cuts) => {
@@ -24,8 +24,8 @@ test("lines come out as they went in, however the bytes were cut", { timeout }, 
         at += cut;
       }
       got.push(...splitter.end());
-      const told = got.map((line) => (typeof line === "string" ? line : undefined));
-      expect(told).toEqual(
+      const texts = got.map((line) => (typeof line === "string" ? line : undefined));
+      expect(texts).toEqual(
         lines.map((line) => (Buffer.byteLength(line) > 64 ? undefined : Buffer.from(line).toString())),
       );
     }),
@@ -33,15 +33,15 @@ test("lines come out as they went in, however the bytes were cut", { timeout }, 
   );
 });
 
-/** Never a command that bash would be given. */
-const noCommand = fc.oneof(
+/** Values that are refused before bash would run them. */
+const invalidCommand = fc.oneof(
   fc.constantFrom("", " ", "\t\n", "a\0b", null, 7, true, [], {}),
   fc.array(fc.jsonValue(), { maxLength: 2 }),
 );
 const args = fc.oneof(
   fc.record(
     {
-      command: noCommand,
+      command: invalidCommand,
       timeout: fc.jsonValue(),
       run_in_background: fc.jsonValue(),
       description: fc.jsonValue(),
@@ -81,7 +81,7 @@ const nonsense = fc.oneof(
 test("every request gets one answer, whatever the messages contain", { timeout }, async () => {
   const { transport, client } = await inProcess({ policy: "standard" });
   const samples = fc.sample(fc.tuple(request, nonsense, fc.nat()), FUZZ_RUNS);
-  // The client has no part in this: it would take some of it for answers to its own questions.
+  // Disable the client: otherwise it would treat some of the answers as answers to its own requests.
   transport.onmessage = () => {};
   for (let from = 0; from < samples.length; from += 100) {
     const ids = new Set<string>();
@@ -89,22 +89,22 @@ test("every request gets one answer, whatever the messages contain", { timeout }
     for (const [index, [{ method, params, more }, noise, cut]] of samples.slice(from, from + 100).entries()) {
       const id = `fuzz-${from + index}`;
       ids.add(id);
-      // A subscription is answered at its end.
+      // A subscription is answered only when it ends, so the test sends a ping instead.
       const named = method === "subscriptions/listen" ? "ping" : method;
       const line = `${JSON.stringify({ ...more, jsonrpc: "2.0", id, method: named, params })}\n`;
-      transport.say(line.slice(0, cut % line.length));
-      transport.say(line.slice(cut % line.length));
-      transport.say(`${noise}\n`);
+      transport.sendText(line.slice(0, cut % line.length));
+      transport.sendText(line.slice(cut % line.length));
+      transport.sendText(`${noise}\n`);
     }
     await eventually(() => {
       const answered = transport.received.map((message) => (message as { id?: unknown }).id);
       const ours = answered.filter((id) => typeof id === "string" && ids.has(id));
       expect(ours).toEqual([...new Set(ours)]);
-      // Named by what was said, for whoever has to find out why.
+      // Show the request in the failure message, so that the cause can be found.
       const missing = samples
         .slice(from, from + 100)
         .filter((_, index) => !ours.includes(`fuzz-${from + index}`))
-        .map(([said]) => JSON.stringify(said));
+        .map(([sent]) => JSON.stringify(sent));
       expect(missing).toEqual([]);
     }, 20_000);
   }

@@ -1,4 +1,4 @@
-// Which addresses the HTTP server accepts, and which requests its guard lets in.
+// The addresses that the HTTP server accepts, and the requests that its guard admits.
 import { describe, expect, test } from "vitest";
 import { readHttpAddress } from "../../src/mcp/http-address.ts";
 import { HttpGuard, readTokens, tokenDigest } from "../../src/mcp/http-guard.ts";
@@ -20,11 +20,11 @@ describe("the address", () => {
     "example.com:80",
     "192.168.1.2:8080",
     "127.0.0.1.evil:80",
-  ])("%s is refused with another way", (text) =>
+  ])("%s is refused with a remedy", (text) =>
     expect(() => readHttpAddress(text)).toThrow(/this machine only.*ssh -L/),
   );
 
-  test.each(["", "http", "65536", "80:", "-1", "8080x"])("%j is no port", (text) =>
+  test.each(["", "http", "65536", "80:", "-1", "8080x"])("%j is not a port", (text) =>
     expect(() => readHttpAddress(text)).toThrow("a port from 0"),
   );
 });
@@ -49,7 +49,7 @@ describe("the guard", () => {
     [{ authorization: headers.authorization }, 403, "Host"],
     [{ ...headers, origin: "https://evil.example" }, 403, "Origin"],
     [{ ...headers, origin: "null" }, 403, "Origin"],
-  ])("keeps out %j with status %i", (given, status, words) => {
+  ])("refuses %j with status %i", (given, status, words) => {
     expect(guard.admit({ headers: given, url })).toMatchObject({
       status,
       message: expect.stringContaining(words),
@@ -57,7 +57,7 @@ describe("the guard", () => {
   });
 
   test.each(["localhost", "LocalHost:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:8080"])(
-    "lets in the host %s",
+    "admits the host %s",
     (host) => expect(guard.admit({ headers: { ...headers, host }, url })).toEqual({ token: TOKENS[1] }),
   );
 
@@ -105,7 +105,7 @@ describe("the guard", () => {
     "ⓛocalhost",
     "loc%61lhost",
     "",
-  ])("keeps out the host %j", (host) => {
+  ])("refuses the host %j", (host) => {
     expect(guard.admit({ headers: { ...headers, host }, url })).toMatchObject({
       status: 403,
       message: expect.stringContaining("Host"),
@@ -120,19 +120,19 @@ describe("the guard", () => {
     "file://localhost",
     "localhost",
     "http://",
-  ])("keeps out the origin %j", (origin) => {
+  ])("refuses the origin %j", (origin) => {
     expect(guard.admit({ headers: { ...headers, origin }, url })).toMatchObject({
       status: 403,
       message: expect.stringContaining("Origin"),
     });
   });
 
-  test("names the host of the request, cut to a short length", () => {
+  test("truncates a long host in its message", () => {
     const refused = guard.admit({ headers: { ...headers, host: `${"x".repeat(5_000)}"` }, url });
     expect(Object(refused).message.length).toBeLessThan(300);
   });
 
-  test("knows one path", () => {
+  test("admits only the path /mcp", () => {
     expect(guard.admit({ headers, url: "/" })).toMatchObject({ status: 404 });
     expect(guard.admit({ headers, url: "/mcp?x=1" })).toHaveProperty("token");
   });
@@ -143,7 +143,7 @@ describe("the guard", () => {
     expect(open.admit({ headers: { host: "evil.example" }, url })).toMatchObject({ status: 403 });
   });
 
-  test("tokens come from the environment, or are made up", () => {
+  test("tokens are read from the environment, or generated", () => {
     expect(readTokens(`${TOKENS.join(",")} `)).toEqual([...TOKENS]);
     expect(() => readTokens("short")).toThrow("16 characters");
     const [made = ""] = readTokens(undefined);

@@ -1,4 +1,4 @@
-// What is particular to HTTP: who is let in, what is refused, how it ends.
+// Behavior specific to HTTP: admitted and refused requests, streams, scopes and options.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
@@ -26,7 +26,7 @@ test("a request without a token is refused with the reason", async () => {
   expect(await post(url, LIST, { origin: "https://evil.example" })).toMatchObject({ status: 403 });
 });
 
-test("odd ways to name the host and the target are refused over the wire", async () => {
+test("unusual forms of the host and the target are refused over a real connection", async () => {
   const { url } = await mcp.overHttp([]);
   const { host, port } = new URL(url);
   const status = async (target: string, ...hosts: string[]) => {
@@ -40,7 +40,7 @@ test("odd ways to name the host and the target are refused over the wire", async
     socket.end(`${lines.join("\r\n")}\r\nContent-Length: 0\r\n\r\n`);
     return Number((await text(socket)).split(" ")[1]);
   };
-  // Past the guard: what is wrong then is the empty message.
+  // The guard admits the request; the server then refuses its empty body.
   expect(await status("/mcp", `Host: ${host}`)).not.toBe(403);
   expect(await status("/mcp", `Host: user@${host}`)).toBe(403);
   expect(await status("/mcp", `Host: ${host}`, "Host: evil.example")).toBe(403);
@@ -55,7 +55,7 @@ test("odd ways to name the host and the target are refused over the wire", async
   expect(await status("/./mcp", `Host: ${host}`)).toBe(404);
 });
 
-test("what only HTTP can get wrong is answered with a status each, and the server lives", async () => {
+test("each HTTP error gets its status, and the server keeps running", async () => {
   const { url, call } = await mcp.overHttp([]);
   expect((await post(url, LIST)).status).toBe(400);
   expect((await post(url, LIST, { "mcp-session-id": "made-up" })).status).toBe(404);
@@ -65,12 +65,12 @@ test("what only HTTP can get wrong is answered with a status each, and the serve
     status: 405,
     headers: { allow: "GET, POST, DELETE" },
   });
-  // Node answers 431 and breaks off: whoever still speaks then may not get to read it.
+  // Node answers 431 and closes the connection. A client that is still sending may get a reset instead of the status.
   await post(url, LIST, { "x-large": "x".repeat(100_000) }).then(
     ({ status }) => expect(status).toBe(431),
     (error) => expect(error).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) }),
   );
-  // Every text block of the SDK asks for it to stay open; the client's word counts.
+  // The SDK's responses ask to keep the connection open, but the client's header decides.
   expect(await post(url, HELLO_TEXT, { connection: "close" })).toMatchObject({
     status: 200,
     headers: { connection: "close" },
@@ -78,7 +78,7 @@ test("what only HTTP can get wrong is answered with a status each, and the serve
   expect(textOf(await call("Bash", { command: "echo alive" }))).toBe("alive\n");
 });
 
-test("a stream begins at once, is one per connection, and can be taken up again by a reader that was cut off", async () => {
+test("a stream begins at once, is unique per connection, and can be reopened after a lost connection", async () => {
   const { url } = await mcp.overHttp([]);
   const { headers } = await post(url, HELLO_TEXT);
   const listen = async () => {
@@ -107,7 +107,7 @@ test("a stream begins at once, is one per connection, and can be taken up again 
   }
 });
 
-test.each(ERAS)("clients of the %s era share their shells by token, and only so", async (era) => {
+test.each(ERAS)("clients of the %s era share their shells only if they have the same token", async (era) => {
   const { call, another } = await mcp.overHttp([], { era });
   const started = await call("Bash", { command: "echo mine", run_in_background: true });
   const read = { name: "BashOutput", arguments: { bash_id: dataOf(started)["bash_id"], wait_for: "exit" } };
@@ -118,22 +118,22 @@ test.each(ERAS)("clients of the %s era share their shells by token, and only so"
   expect((await stranger.listResources()).resources).toEqual([]);
 });
 
-test("connections of the older era have a bash each, unless all are to share one", async () => {
+test("connections of the legacy era each have their own bash, unless --session names a shared session", async () => {
   const own = await mcp.overHttp([], { era: "legacy" });
   const friend = await own.another({ era: "legacy" });
   await own.call("Bash", { command: "place=mine" });
-  const look = { name: "Bash", arguments: { command: "echo [$place]" } };
-  expect(textOf(await friend.callTool(look))).toBe("[]\n");
-  expect(textOf(await own.client.callTool(look))).toBe("[mine]\n");
+  const readVariable = { name: "Bash", arguments: { command: "echo [$place]" } };
+  expect(textOf(await friend.callTool(readVariable))).toBe("[]\n");
+  expect(textOf(await own.client.callTool(readVariable))).toBe("[mine]\n");
 
   const shared = await mcp.overHttp(["--session", "ours"], { era: "legacy" });
   const other = await shared.another({ era: "legacy" });
   await shared.call("Bash", { command: "place=ours" });
-  expect(textOf(await other.callTool(look))).toBe("[ours]\n");
+  expect(textOf(await other.callTool(readVariable))).toBe("[ours]\n");
 });
 
 test.each(ERAS)(
-  "a client of the %s era that cannot ask a person reads which flag would allow it",
+  "a client of the %s era that cannot ask a person gets the flag that would allow the command",
   async (era) => {
     const { call } = await mcp.overHttp([], { era });
     expect(textOf(await call("Bash", { command: "find . -delete" }))).toMatch(
@@ -142,7 +142,7 @@ test.each(ERAS)(
   },
 );
 
-test("an approval given by one token's person does not count for another's call", async () => {
+test("a forged approval does not count for a call with another token", async () => {
   const { another } = await mcp.overHttp([]);
   const forged = {
     name: "Bash",
@@ -154,7 +154,7 @@ test("an approval given by one token's person does not count for another's call"
   expect(dataOf(await client.callTool(forged))).toMatchObject({ error_code: "approval_pending" });
 });
 
-test("--no-token accepts every request and says so", async () => {
+test("--no-token accepts every request and prints a warning", async () => {
   const { url, stderr } = await mcp.overHttp(["--no-token"]);
   expect(stderr()).toContain("every user and program of this machine");
   expect((await post(url, HELLO_TEXT, { authorization: "" })).status).toBe(200);

@@ -10,7 +10,7 @@ function split(chunks: readonly (string | Buffer)[], maxBytes = 100): (string | 
   return [...chunks.flatMap((chunk) => [...splitter.push(Buffer.from(chunk))]), ...splitter.end()];
 }
 
-test("lines come out whole, however the bytes come in", () => {
+test("the splitter returns complete lines, wherever the bytes are cut", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.integer({ min: 1, max: 9 }), (texts, size) => {
       const lines = texts.map((text) => text.replaceAll("\n", " "));
@@ -23,14 +23,14 @@ test("lines come out whole, however the bytes come in", () => {
   );
 });
 
-test("a line above the limit returns the scan of its bytes once, and the next line is complete", () => {
+test("a line above the limit is replaced by one scan of its bytes, and the next line is complete", () => {
   const long = "x".repeat(60);
   expect(split(["a\n", long, long, "\nb\n"])).toEqual(["a", UNKNOWN, "b"]);
   expect(split(["x".repeat(100), "\n"])).toEqual(["x".repeat(100)]);
   expect(split(["x".repeat(101), "\n"])).toEqual([UNKNOWN]);
 });
 
-test("the id of a line above the limit is found before and after the limit", () => {
+test("the id of a line above the limit is found, even if it comes after the limit", () => {
   const text = "x".repeat(60);
   const first = `{"id":7,"method":"m","params":{"text":"${text}${text}"}}`;
   const last = `{"params":{"id":1,"text":"${text}${text}"},"method":"m","id":"last"}`;
@@ -44,7 +44,7 @@ test("the id of a line above the limit is found before and after the limit", () 
   }
 });
 
-test("what stands behind the last newline comes at the end", () => {
+test("text after the last newline is returned at the end of input", () => {
   expect(split(["a\nb"])).toEqual(["a", "b"]);
   expect(split(["a\n"])).toEqual(["a"]);
   expect(split(["x".repeat(200)])).toEqual([UNKNOWN]);

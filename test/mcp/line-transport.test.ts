@@ -33,7 +33,7 @@ const request = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" }) as cons
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
 const TOO_LONG = 30_000;
 
-test("messages pass in both directions, one a line", async () => {
+test("messages pass in both directions, one per line", async () => {
   const { transport, input, messages, answers } = await start();
   input.write(`${line(request(1))}\n  \n${line(request(2))}`);
   await eventually(() => expect(messages).toEqual([request(1), request(2)]));
@@ -42,7 +42,7 @@ test("messages pass in both directions, one a line", async () => {
   await transport.close();
 });
 
-test("a line that is no JSON is answered, and the next one is read", async () => {
+test("a line that is not JSON gets an error, and the next line is read", async () => {
   const { transport, input, messages, answers, errors } = await start();
   input.write(`{"jsonrpc": \n${line(request(1))}`);
   await eventually(() => expect(messages).toEqual([request(1)]));
@@ -53,7 +53,7 @@ test("a line that is no JSON is answered, and the next one is read", async () =>
   await transport.close();
 });
 
-test("JSON that is no JSON-RPC is answered under its id, where it has one", async () => {
+test("JSON that is not JSON-RPC gets an error with its id, if it has one", async () => {
   const { transport, input, answers } = await start();
   for (const value of [[], "text", { id: 7 }, { id: "x", method: 5 }, { id: {} }]) input.write(line(value));
   await eventually(() => expect(answers()).toHaveLength(5));
@@ -67,7 +67,7 @@ test("JSON that is no JSON-RPC is answered under its id, where it has one", asyn
   await transport.close();
 });
 
-test("a message that is too large is answered and the connection stays open", async () => {
+test("a message that is too large gets an error, and the connection stays open", async () => {
   const { transport, input, messages, answers } = await start({ messageMaxBytes: 1_000 });
   input.write(line({ ...request(1), params: { text: "x".repeat(5_000) } }));
   input.write(line(request(2)));
@@ -87,10 +87,10 @@ test("an answer that is too large fails its request, and is not mistaken for a r
   await transport.close();
 });
 
-test("a client that takes its answers slowly gets all of them after the end", async () => {
+test("a client that reads its answers slowly gets all of them after end-of-file", async () => {
   const input = new PassThrough();
   const taken: Buffer[] = [];
-  // Takes a piece about every five milliseconds, and each in its time: much longer in all than one may take.
+  // Takes a piece about every five milliseconds. In total that is much longer than the limit for a single piece.
   const output = new Writable({
     write: (chunk, _encoding, done) => {
       taken.push(chunk);
@@ -107,7 +107,7 @@ test("a client that takes its answers slowly gets all of them after the end", as
   expect(JSON.parse(Buffer.concat(taken).toString())).toMatchObject({ id: 1, result: { text } });
 });
 
-test("a client that takes nothing is not waited for", async () => {
+test("the transport does not wait for a client that reads nothing", async () => {
   const input = new PassThrough();
   const transport = new LineTransport(input, new Writable({ write: () => {} }));
   await transport.start();
@@ -117,7 +117,7 @@ test("a client that takes nothing is not waited for", async () => {
   expect(await transport.flush()).toBe(false);
 });
 
-test("end-of-file closes at once if nothing is open", async () => {
+test("end-of-file closes the transport at once if no call is open", async () => {
   const { transport, input, closings } = await start({ drainMaxMs: TOO_LONG });
   input.end();
   await transport.closed;
@@ -125,14 +125,14 @@ test("end-of-file closes at once if nothing is open", async () => {
   await expect(transport.send(request(1))).rejects.toThrow("closed");
 });
 
-test("a last line without its newline counts", async () => {
+test("a last line without its newline is a message", async () => {
   const { transport, input, messages } = await start({ drainMaxMs: TOO_LONG });
   input.end(JSON.stringify(request(1)));
   await eventually(() => expect(messages).toEqual([request(1)]));
   await transport.close();
 });
 
-test("half a message at the end is answered as no JSON", async () => {
+test("an incomplete message before end-of-file gets an error", async () => {
   const { transport, input, messages, answers } = await start({ drainMaxMs: TOO_LONG });
   input.end('{"jsonrpc":"2.0","id":1,"meth');
   await transport.closed;
@@ -140,7 +140,7 @@ test("half a message at the end is answered as no JSON", async () => {
   expect(messages).toEqual([]);
 });
 
-test("after end-of-file, open calls are answered before it closes", async () => {
+test("after end-of-file, open calls are answered before the transport closes", async () => {
   const { transport, input, messages, closings } = await start({ drainMaxMs: TOO_LONG });
   input.end(line(request(1)) + line(request(2)));
   await eventually(() => expect(messages).toHaveLength(2));
@@ -151,21 +151,21 @@ test("after end-of-file, open calls are answered before it closes", async () => 
   expect(closings()).toBe(1);
 });
 
-test("a cancelled call is not waited for", async () => {
+test("the transport does not wait for a cancelled call", async () => {
   const { transport, input } = await start({ drainMaxMs: TOO_LONG });
   const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
   input.end(line(request(1)) + line(cancelled));
   await transport.closed;
 });
 
-test("calls that take longer than the wait are given up", async () => {
+test("the transport closes without the answers of calls that take longer than its wait", async () => {
   const { transport, input, messages } = await start({ drainMaxMs: 10 });
   input.end(line(request(1)));
   await transport.closed;
   expect(messages).toEqual([request(1)]);
 });
 
-test("a broken pipe on either side closes it", async () => {
+test("a broken pipe on either side closes the transport", async () => {
   const first = await start();
   first.output.destroy(new Error("EPIPE"));
   await first.transport.closed;
@@ -181,7 +181,7 @@ test.each([
   { params: { _meta: [] } },
   { params: { _meta: { progressToken: {} } } },
   { more: 1 },
-])("a request with %j, which the SDK would drop without a word, is answered", async (part) => {
+])("a request with %j, which the SDK would drop silently, gets an error", async (part) => {
   const { transport, input, messages, answers } = await start();
   input.write(line({ ...request(1), ...part }) + line(request(2)));
   await eventually(() => expect(messages).toEqual([request(2)]));

@@ -1,5 +1,5 @@
 // Real MCP clients of both protocol eras, connected to a server in this process or to the built program.
-// After every test, or every group of tests, the clients are closed and the servers have ended. After the last one no
+// After every test, or every group of tests, the clients are closed and the servers have exited. After the last test no
 // process is left.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,15 +30,17 @@ export const program = join(dirname(fileURLToPath(import.meta.url)), "../../dist
 export interface OpenOptions extends Partial<McpOptions> {
   readonly era?: Era;
   readonly capabilities?: ClientCapabilities;
+  /** The name that the client sends. */
+  readonly clientName?: string;
   /** Called before the client connects, to set its handlers. */
   readonly prepare?: (client: Client) => void;
 }
 
 export interface Connection {
   readonly client: Client;
-  /** Where commands run. */
+  /** The working directory of commands. */
   readonly dir: string;
-  /** What the server has said on stderr. */
+  /** The server's stderr so far. */
   readonly stderr: () => string;
   call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>;
 }
@@ -59,20 +61,20 @@ export interface OverHttp extends Connection {
   readonly url: string;
   readonly token: string;
   readonly child: ChildProcess;
-  /** Another client of the same server. */
+  /** Connects another client to the same server. */
   readonly another: (options?: OpenOptions & { readonly token?: string }) => Promise<Client>;
 }
 
 export interface McpTests {
-  /** A server in this process, reached through a pair of streams. */
+  /** Starts a server in this process, connected through a pair of streams. */
   inProcess(options?: OpenOptions): Promise<InProcess>;
-  /** `nacre mcp` with these words, as a process of its own. */
+  /** Starts `nacre mcp` with these arguments in a separate process. */
   overStdio(words: readonly string[], options?: OpenOptions): Promise<OverStdio>;
-  /** `nacre mcp --http 0` with these words, and a client of it. */
+  /** Starts `nacre mcp --http 0` with these arguments, and connects a client. */
   overHttp(words: readonly string[], options?: OpenOptions): Promise<OverHttp>;
-  /** A directory that no process may use after the last test. */
+  /** Creates a directory that no process may use after the last test. */
   directory(): string;
-  /** Ends something before the directories are looked at. */
+  /** Calls `end` before the directories are checked for leaked processes. */
   endWith(end: () => Promise<unknown>): void;
 }
 
@@ -88,7 +90,7 @@ export function useMcp(after: (end: () => Promise<void>) => void = afterEach): M
   });
 
   const inProcess: McpTests["inProcess"] = async (options = {}) => {
-    const { era, capabilities, prepare, ...server } = options;
+    const { era, capabilities, clientName, prepare, ...server } = options;
     const root = directory();
     const dir = workDir(root);
     const stdin = new PassThrough();
@@ -164,16 +166,16 @@ export function useMcp(after: (end: () => Promise<void>) => void = afterEach): M
   return { inProcess, overStdio, overHttp, directory, endWith };
 }
 
-/** What the server of `overHttp` lets in. */
+/** The tokens that the server of `overHttp` admits. */
 export const TOKENS = ["a-token-for-the-first", "a-token-for-the-second"] as const;
 
-/** Where an earlier server has stored its compiled program. */
+/** The directory in which an earlier server has stored its compiled code. */
 let compiled: string | undefined;
 
 function environment(root: string): Record<string, string> {
   const state = join(root, "state");
   const own = join(state, ROOT_NAMES.codeCache);
-  // Compiling the program takes half of the time that a server needs to start.
+  // Reuse the compiled code, because compiling takes half of a server's start time.
   if (compiled !== undefined && existsSync(compiled)) {
     mkdirSync(state, { mode: 0o700 });
     cpSync(compiled, own, { recursive: true });
@@ -185,9 +187,9 @@ function environment(root: string): Record<string, string> {
   };
 }
 
-function createClient({ era = "modern", capabilities = {}, prepare }: OpenOptions): Client {
+function createClient({ era = "modern", capabilities = {}, clientName, prepare }: OpenOptions): Client {
   const client = new Client(
-    { name: "test", version: "1.0.0" },
+    { name: clientName ?? "test", version: "1.0.0" },
     {
       capabilities,
       versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } },

@@ -13,23 +13,23 @@ function scan(text: string, size = text.length) {
 const IDS: readonly (readonly [string, string, unknown])[] = [
   ["first", '{"id":1,"method":"m"}', 1],
   ["last", '{"method":"m","params":{"a":1},"id":2}', 2],
-  ["a text", '{"method":"m","id":"a-b"}', "a-b"],
-  ["a text with escapes", '{"method":"m","id":"a\\"b\\\\\\u00e9\\n"}', 'a"b\\é\n'],
-  ["a text beyond ASCII", '{"id":"é🐚","method":"m"}', "é🐚"],
-  ["an empty text", '{"id":"","method":"m"}', ""],
+  ["a string", '{"method":"m","id":"a-b"}', "a-b"],
+  ["a string with escapes", '{"method":"m","id":"a\\"b\\\\\\u00e9\\n"}', 'a"b\\é\n'],
+  ["a string with non-ASCII characters", '{"id":"é🐚","method":"m"}', "é🐚"],
+  ["an empty string", '{"id":"","method":"m"}', ""],
   ["zero", '{"id":0,"method":"m"}', 0],
   ["negative", '{"id":-7,"method":"m"}', -7],
   ["with an exponent", '{"id":1e3,"method":"m"}', 1000],
   ["between spaces", ' \t{ "id" :\r 5 , "method" : "m" } ', 5],
   ["under a name with an escape", '{"\\u0069d":5,"method":"m"}', 5],
   ["twice: the last counts, as for JSON.parse", '{"id":1,"method":"m","id":2}', 2],
-  ["beside one in params", '{"params":{"id":9,"x":{"id":8}},"id":1,"method":"m"}', 1],
-  ["beside one in params that comes later", '{"id":1,"method":"m","params":{"id":9}}', 1],
-  ["beside a text that looks like one", '{"params":"\\",\\"id\\":9,\\"","id":1,"method":"m"}', 1],
-  ["beside a text that ends in a backslash", '{"params":"\\\\","id":1,"method":"m"}', 1],
-  ["beside brackets inside of texts", '{"params":{"a":"}}]]"},"id":1,"method":"m"}', 1],
+  ["beside an id in params", '{"params":{"id":9,"x":{"id":8}},"id":1,"method":"m"}', 1],
+  ["beside an id in params that comes later", '{"id":1,"method":"m","params":{"id":9}}', 1],
+  ["beside a string that looks like an id member", '{"params":"\\",\\"id\\":9,\\"","id":1,"method":"m"}', 1],
+  ["beside a string that ends in a backslash", '{"params":"\\\\","id":1,"method":"m"}', 1],
+  ["beside brackets inside strings", '{"params":{"a":"}}]]"},"id":1,"method":"m"}', 1],
   ["beside a list of objects", '{"params":[{"id":9},[{"id":8}]],"id":1,"method":"m"}', 1],
-  ["beside a value that is the name", '{"x":"id","y":9,"id":1,"method":"m"}', 1],
+  ['beside the value "id"', '{"x":"id","y":9,"id":1,"method":"m"}', 1],
   ["only in params", '{"method":"m","params":{"id":9}}', null],
   ["only as a value", '{"method":"id","params":9}', null],
   ["null", '{"id":null,"method":"m"}', null],
@@ -37,26 +37,26 @@ const IDS: readonly (readonly [string, string, unknown])[] = [
   ["an object", '{"id":{"id":3},"method":"m"}', null],
   ["a list", '{"id":[3],"method":"m"}', null],
   ["in a batch", '[{"id":1,"method":"m"},{"id":2,"method":"m"}]', null],
-  ["a text that is too long", `{"id":"${"x".repeat(MCP_ID_MAX_BYTES)}","method":"m"}`, null],
+  ["a string that is too long", `{"id":"${"x".repeat(MCP_ID_MAX_BYTES)}","method":"m"}`, null],
   ["after a name that is too long", `{"${"x".repeat(5_000)}":1,"id":4,"method":"m"}`, 4],
-  ["in what is no JSON", '"id":1', null],
-  ["after what closes nothing", '}}{"id":6}', 6],
-  ["nowhere", "{}", null],
-  ["in nothing", "", null],
+  ["in text that is not JSON", '"id":1', null],
+  ["after unmatched closing brackets", '}}{"id":6}', 6],
+  ["in an empty object", "{}", null],
+  ["in an empty text", "", null],
 ];
 
 test.each(IDS)("the id of a message is found: %s", (_title, text, id) => {
   expect(scan(text).id).toBe(id);
 });
 
-test("the id is found however the bytes are cut", () => {
+test("the id is found wherever the bytes are cut", () => {
   for (const [, text, id] of IDS) {
     for (const size of [1, 2, 3, 5])
       expect([text.slice(0, 80), scan(text, size).id]).toEqual([text.slice(0, 80), id]);
   }
 });
 
-test("the id of any message is the one that JSON.parse finds", () => {
+test("for any message, the scan finds the same id as JSON.parse", () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   const message = fc.dictionary(fc.oneof(fc.constantFrom("id", "params", "method", "x"), fc.string()), value);
   fc.assert(

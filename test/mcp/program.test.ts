@@ -1,4 +1,4 @@
-// The built program, `nacre mcp`, as a client starts it.
+// The built program `nacre mcp`, started like a client starts it.
 import { expect, test } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
@@ -7,10 +7,10 @@ import { bash, HELLO, rawServer } from "./raw.ts";
 
 const mcp = useMcp();
 
-test("a client that vanishes while its command prints takes it along", async () => {
+test("if a client disconnects while its command prints, the server ends the command and exits", async () => {
   const mark = new Mark();
-  const { child, exited, say } = rawServer(mcp);
-  say(...HELLO, bash(1, `while :; do echo noise; sleep 0.01; done & sleep ${mark.next()}`));
+  const { child, exited, send } = rawServer(mcp);
+  send(...HELLO, bash(1, `while :; do echo noise; sleep 0.01; done & sleep ${mark.next()}`));
   await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(1), 20_000);
   child.stdout?.destroy();
   child.stdin?.destroy();
@@ -18,9 +18,9 @@ test("a client that vanishes while its command prints takes it along", async () 
   expect(mark.processes()).toEqual([]);
 });
 
-test("a script gets the answers to its calls, and nothing else, on stdout", async () => {
-  const { child, exited, say, stdout } = rawServer(mcp);
-  say(...HELLO, bash(1, "echo hi"), bash(2, "exit 3"));
+test("a script gets only the answers to its calls on stdout", async () => {
+  const { child, exited, send, stdout } = rawServer(mcp);
+  send(...HELLO, bash(1, "echo hi"), bash(2, "exit 3"));
   await eventually(() => expect(stdout().split("\n")).toHaveLength(4), 20_000);
   child.stdin?.end();
   expect(await exited).toEqual({ code: 0, signal: null });

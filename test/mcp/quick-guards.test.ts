@@ -1,4 +1,4 @@
-// The quick answers about kinds of messages agree with the SDK's schemas.
+// The quick guards of message kinds return the same as the SDK's schemas.
 import {
   JSONRPCErrorResponseSchema,
   JSONRPCNotificationSchema,
@@ -31,11 +31,11 @@ describe.each(Object.entries(SCHEMAS))("the schema of a %s", (kind, schema) => {
     ["text", "call"],
     ["a list", [call]],
     ["null", null],
-  ])("answers for %s as before", (_what, message) => {
+  ])("returns the same for %s as the full validation", (_what, message) => {
     expect(schema.safeParse(message).success).toBe(z.safeParse(schema, message).success);
   });
 
-  test("answers for any message as before", () => {
+  test("returns the same for any message as the full validation", () => {
     fc.assert(
       fc.property(messages, (message) => {
         expect(schema.safeParse(message).success).toBe(z.safeParse(schema, message).success);
@@ -44,22 +44,22 @@ describe.each(Object.entries(SCHEMAS))("the schema of a %s", (kind, schema) => {
     );
   });
 
-  test("gives the reason for a refusal", () => {
+  test("returns the error of the full validation", () => {
     const message = kind === "result" ? call : { jsonrpc: "2.0", id: 1, result: {} };
     expect(schema.safeParse(message).error).toEqual(z.safeParse(schema, message).error);
   });
 });
 
-test("the SDK uses the quick answers", () => {
-  const ask = JSONRPCRequestSchema.safeParse;
-  let asked = 0;
+test("the SDK calls the quick guards", () => {
+  const original = JSONRPCRequestSchema.safeParse;
+  let callCount = 0;
   JSONRPCRequestSchema.safeParse = (value) => {
-    asked += 1;
-    return ask(value);
+    callCount += 1;
+    return original(value);
   };
   expect(isJSONRPCRequest(call)).toBe(true);
-  JSONRPCRequestSchema.safeParse = ask;
-  expect(asked).toBe(1);
+  JSONRPCRequestSchema.safeParse = original;
+  expect(callCount).toBe(1);
   expect(isJSONRPCResultResponse({ jsonrpc: "2.0", id: 1, result: {} })).toBe(true);
 });
 

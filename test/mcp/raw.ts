@@ -1,11 +1,11 @@
-// Says to the built program what no client of a library would.
+// Sends messages to the built program that no client library would send.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
 import { join } from "node:path";
 import { type McpTests, program, TOKENS } from "./mcp-clients.ts";
 
-/** The first words of the older era. */
+/** The handshake of the legacy era. */
 export const HELLO = [
   {
     jsonrpc: "2.0",
@@ -16,7 +16,7 @@ export const HELLO = [
   { jsonrpc: "2.0", method: "notifications/initialized" },
 ] as const;
 
-/** What every request of the newer era says of its client. */
+/** The `_meta` fields about the client in every request of the modern era. */
 export const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {},
@@ -31,11 +31,11 @@ export interface RawServer {
   readonly child: ChildProcess;
   readonly exited: Promise<{ readonly code: unknown; readonly signal: unknown }>;
   readonly stdout: () => string;
-  say(...messages: readonly unknown[]): void;
-  sayText(text: string): void;
+  send(...messages: readonly unknown[]): void;
+  sendText(text: string): void;
 }
 
-/** `nacre mcp` with these words, without a client. */
+/** Starts `nacre mcp` with these arguments, without a client. */
 export function rawServer(mcp: McpTests, words: readonly string[] = []): RawServer {
   const dir = mcp.directory();
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", NACRE_HOME: join(dir, "state") };
@@ -49,11 +49,11 @@ export function rawServer(mcp: McpTests, words: readonly string[] = []): RawServ
     stdout += chunk.toString();
   });
   const exited = once(child, "exit").then(([code, signal]) => ({ code, signal }));
-  const sayText = (text: string) => void child.stdin.write(text);
-  const say: RawServer["say"] = (...messages) => {
-    for (const message of messages) sayText(`${JSON.stringify(message)}\n`);
+  const sendText = (text: string) => void child.stdin.write(text);
+  const send: RawServer["send"] = (...messages) => {
+    for (const message of messages) sendText(`${JSON.stringify(message)}\n`);
   };
-  return { child, exited, stdout: () => stdout, say, sayText };
+  return { child, exited, stdout: () => stdout, send, sendText };
 }
 
 export interface Answer {
@@ -62,7 +62,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** A POST, or a GET where there is no body. */
+/** Sends a POST request, or a GET request if there is no body. */
 export async function post(
   url: string,
   body: string | Buffer | undefined,

@@ -18,24 +18,27 @@ async function read({ client }: Connection, uri: string): Promise<unknown> {
   return content && "text" in content ? content.text : undefined;
 }
 
-/** Subscribes to a resource and to the list; returns what has been heard so far, and how to end it. */
+/** Subscribes to a resource and to the list. Returns the notifications so far, and a function that unsubscribes. */
 async function listen({ client }: Connection, era: Era, uri: string) {
-  const heard: unknown[] = [];
+  const notifications: unknown[] = [];
   client.setNotificationHandler(
     "notifications/resources/updated",
-    ({ params }) => void heard.push(params.uri),
+    ({ params }) => void notifications.push(params.uri),
   );
-  client.setNotificationHandler("notifications/resources/list_changed", () => void heard.push("list"));
+  client.setNotificationHandler(
+    "notifications/resources/list_changed",
+    () => void notifications.push("list"),
+  );
   if (era === "legacy") {
     await client.subscribeResource({ uri });
-    return { heard, stop: async () => void (await client.unsubscribeResource({ uri })) };
+    return { notifications, stop: async () => void (await client.unsubscribeResource({ uri })) };
   }
   const subscription = await client.listen({ resourceSubscriptions: [uri], resourcesListChanged: true });
-  return { heard, stop: async () => await subscription.close() };
+  return { notifications, stop: async () => await subscription.close() };
 }
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("finds the output of every shell in the list, and reads it without moving its place", async () => {
+  test("finds the output of every shell in the list, and reads it without moving its cursor", async () => {
     const connection = await mcp.inProcess({ era });
     const { client, call, dir } = connection;
     expect((await client.listResources()).resources).toEqual([]);
@@ -59,7 +62,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(await read(connection, uri)).toBe("first\nsecond\n");
   });
 
-  test("reads nacre's message about a shell that does not exist", async () => {
+  test("gets nacre's message about a shell that does not exist", async () => {
     const { client } = await mcp.inProcess({ era });
     await expect(client.readResource({ uri: "shell://shell_00000000/output" })).rejects.toThrow(
       "Shell not found: shell_00000000",
@@ -67,40 +70,53 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     await expect(client.readResource({ uri: "file:///etc/passwd" })).rejects.toThrow();
   });
 
-  test("hears of new output, of the end and of new shells while it is subscribed", async () => {
+  test("is notified of new output and of new shells while it is subscribed", async () => {
     const connection = await mcp.inProcess({ era });
     const { dir } = connection;
     const { uri } = await start(connection);
-    const { heard, stop } = await listen(connection, era, uri);
+    const { notifications, stop } = await listen(connection, era, uri);
     writeFileSync(join(dir, "go"), "");
-    await eventually(() => expect(heard).toContain(uri));
+    await eventually(() => expect(notifications).toContain(uri));
     await start(connection, "true");
-    await eventually(() => expect(heard).toContain("list"));
+    await eventually(() => expect(notifications).toContain("list"));
     await stop();
-    const before = heard.length;
+    const before = notifications.length;
     await start(connection, "echo unheard");
     const again = await listen(connection, era, uri);
     await start(connection, "true");
-    await eventually(() => expect(again.heard).toContain("list"));
-    expect(heard).toHaveLength(before);
+    await eventually(() => expect(again.notifications).toContain("list"));
+    expect(notifications).toHaveLength(before);
   });
+});
+
+test("a subscription to a shell that does not exist is refused", async () => {
+  const connection = await mcp.inProcess({ era: "legacy" });
+  const { client } = connection;
+  for (const uri of ["shell://undefined/output", "shell://shell_00000000/output"])
+    await expect(client.subscribeResource({ uri })).rejects.toThrow("Shell not found");
+  for (const uri of ["file:///etc/passwd", "no uri"])
+    await expect(client.subscribeResource({ uri })).rejects.toThrow();
+  const { uri } = await start(connection);
+  await client.subscribeResource({ uri });
+  // A client may end subscriptions whose shells are gone.
+  await client.unsubscribeResource({ uri: "shell://shell_00000000/output" });
 });
 
 test("shells of another scope are neither listed nor readable", async () => {
   const stateRoot = mcp.directory();
-  const one = await mcp.inProcess({ stateRoot });
+  const owner = await mcp.inProcess({ stateRoot });
   const other = await mcp.inProcess({ stateRoot });
-  const { uri } = await start(one, "echo mine");
-  await eventually(async () => expect(await read(one, uri)).toBe("mine\n"));
+  const { uri } = await start(owner, "echo mine");
+  await eventually(async () => expect(await read(owner, uri)).toBe("mine\n"));
   expect((await other.client.listResources()).resources).toEqual([]);
   await expect(other.client.readResource({ uri })).rejects.toThrow("Shell not found");
 });
 
 test("connections that share a scope see each other's shells", async () => {
   const stateRoot = mcp.directory();
-  const one = await mcp.inProcess({ stateRoot, scope: "team" });
+  const owner = await mcp.inProcess({ stateRoot, scope: "team" });
   const other = await mcp.inProcess({ stateRoot, scope: "team" });
-  const { uri } = await start(one, "echo ours");
+  const { uri } = await start(owner, "echo ours");
   await eventually(async () => expect(await read(other, uri)).toBe("ours\n"));
   expect((await other.client.listResources()).resources).toMatchObject([{ uri }]);
 });

@@ -1,4 +1,4 @@
-// The flags of `nacre mcp` that confine: what the client's model runs is held by them, in both dialects.
+// The sandbox and limit flags of `nacre mcp`: they confine the commands of the client's model in both dialects.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -29,7 +29,7 @@ describeSandboxed("nacre mcp --sandbox", () => {
   );
 });
 
-test("the same without it succeeds", async () => {
+test("without the sandbox, the same command succeeds", async () => {
   const [shells] = DIALECTS;
   const { client, dir } = await mcp.overStdio(["--policy", "off"]);
   writeFileSync(join(dir, "secret"), "PRIVATE\n");

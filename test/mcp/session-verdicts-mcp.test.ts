@@ -1,4 +1,4 @@
-// What an earlier call changed in the session of an MCP server counts in the verdict of the next call.
+// Changes that an earlier call made in the session of an MCP server affect the verdict of the next call.
 import { expect, test } from "vitest";
 import { dataOf, textOf, useMcp } from "./mcp-clients.ts";
 
@@ -9,7 +9,7 @@ test.each([
   ["an alias", "shopt -s expand_aliases; alias tidy='rm -rf'", "tidy *"],
 ])("%s of an earlier call changes the verdict of the next one over stdio", async (_what, change, command) => {
   const { call } = await mcp.overStdio([]);
-  // Nothing is redefined yet: the command runs. Neither the directory nor the program exists.
+  // Nothing is redefined yet, so the command is allowed. It fails harmlessly: its directory or program does not exist.
   const before = await call("Bash", { command });
   expect(dataOf(before)).toMatchObject({ exit_code: expect.any(Number) });
   expect((await call("Bash", { command: change })).isError).toBe(false);

@@ -1,4 +1,4 @@
-// The client's end of a pair of streams; also says raw lines, and keeps what came in.
+// The client's end of a pair of streams. It can also send raw lines, and it stores every received line.
 import type { Readable, Writable } from "node:stream";
 import {
   type JSONRPCMessage,
@@ -28,21 +28,21 @@ export class StreamTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    this.say(serializeMessage(message));
+    this.sendText(serializeMessage(message));
   }
 
-  /** Anything, as it is. */
-  say(text: string): void {
+  /** Writes the text unchanged. */
+  sendText(text: string): void {
     this.#out.write(text);
   }
 
-  /** End-of-file for the server. */
-  hangUp(): void {
+  /** Closes the server's input, so that the server reads end-of-file. */
+  endInput(): void {
     this.#out.end();
   }
 
   async close(): Promise<void> {
-    this.hangUp();
+    this.endInput();
     this.onclose?.();
   }
 

@@ -38,7 +38,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     }
   });
 
-  test("finds every key of an ordinary result in the output schema", async () => {
+  test("gets results whose keys are all in the output schema", async () => {
     const { client, call } = await mcp.inProcess({ era });
     const { tools } = await client.listTools();
     const declared = Object.keys(tools[0]?.outputSchema?.["properties"] ?? {});
@@ -55,7 +55,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect([...keys].filter((key) => !declared.includes(key))).toEqual([]);
   });
 
-  test("reads the name of the server and five lines of instructions", async () => {
+  test("gets the name of the server and five lines of instructions", async () => {
     const { client } = await mcp.inProcess({ era });
     expect(client.getServerVersion()).toMatchObject({ name: "nacre", version: "1.2.3" });
     const lines = client.getInstructions()?.split("\n") ?? [];
@@ -78,7 +78,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     });
   });
 
-  test("gets a failure with its output and its code", async () => {
+  test("gets the output and the exit code of a failed command", async () => {
     const { call } = await mcp.inProcess({ era });
     const result = await call("Bash", { command: "echo partial; (exit 3)" });
     expect(result.isError).toBe(true);
@@ -109,7 +109,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(mark.processes()).toEqual([]);
   });
 
-  test("reads nacre's messages about invalid arguments, not those of a library", async () => {
+  test("gets nacre's messages about invalid arguments, not the messages of a library", async () => {
     const { call } = await mcp.inProcess({ era });
     const result = await call("Bash", { command: 5, tiemout: 1 });
     expect(result.isError).toBe(true);
@@ -122,7 +122,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     );
   });
 
-  test("gets an error for a tool that does not exist, and can go on", async () => {
+  test("gets an error for a tool that does not exist, and can continue", async () => {
     const { call } = await mcp.inProcess({ era });
     await expect(call("Dance")).rejects.toThrow("Dance");
     await expect(call("bash")).rejects.toThrow(

@@ -13,7 +13,7 @@ const directory = useLeakProof();
 const SECOND_CONNECTION_MAX_BYTES = 10_000;
 const isRoot = process.getuid?.() === 0;
 
-/** Mounts a small file system at each directory that a build can go to. */
+/** Mounts a small file system at each directory in which nacre can install a build. */
 function mounting(root: string, options: string): string[] {
   const mounts = ["home", "tmp", "var/tmp", "run"].map(
     (name) => `mount -t tmpfs -o ${options} nacre-test ${join(root, name)}`,
@@ -27,7 +27,7 @@ describeSandboxed("a machine without Node", () => {
     const machine = glibcMachine(dir);
     addLibraries(machine);
     const client = join(dir, "client.sh");
-    // Notes what is sent. The pipe also ends the machine when the link is closed.
+    // Record what nacre sends. The pipe also ends the machine when nacre closes the link.
     const [first = "", exec = ""] = readFileSync(client, "utf8").split("\n");
     writeFileSync(client, `${first}\ntee ${dir}/sent.$(date +%s%N) | ${exec.replace("exec ", "")}\n`);
     chmodSync(client, 0o755);
@@ -54,13 +54,13 @@ describeSandboxed("a machine without Node", () => {
     );
   });
 
-  test("and with another architecture is refused, with both architectures", async () => {
+  test("and with another architecture is refused, and the message names both", async () => {
     expect(await failureOf(glibcMachine(directory(), ["linux32"]).url)).toMatch(
       /it has no Node, and the Node of this machine \(\w+, glibc\) does not fit there \(i686, glibc\)\. Install Node/,
     );
   });
 
-  test("and with musl is refused, with both libraries", async ({ skip }) => {
+  test("and with musl is refused, and the message names both C libraries", async ({ skip }) => {
     skip(noMusl !== undefined, noMusl);
     expect(await failureOf(muslMachine(directory()).url)).toMatch(
       /it has no Node, and the Node of this machine \(\w+, glibc\) does not fit there \(\w+, musl\)\. Install Node/,

@@ -1,9 +1,9 @@
-// Remote machines with almost nothing installed: file systems of their own in bubblewrap, reached over a command link.
+// Remote machines with almost nothing installed: separate file systems in bubblewrap, reached over a command link.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What the bootstrap and the tests run there. */
+/** The programs that the bootstrap and the tests run on the machine. */
 const PROGRAMS = [
   ...[
     "sh",
@@ -29,7 +29,7 @@ const BUSYBOX = "/bin/busybox";
 const STATIC_BASH = "/usr/bin/bash-static";
 const MUSL = "/lib/ld-musl-x86_64.so.1";
 
-/** Why there is no musl machine here, if there is none. */
+/** Why no musl machine is available; undefined if one is. */
 export const noMusl: string | undefined = [BUSYBOX, STATIC_BASH, MUSL].every((path) => existsSync(path))
   ? undefined
   : "needs the packages busybox-static, bash-static and musl";
@@ -56,7 +56,7 @@ export function glibcMachine(dir: string, prefix: readonly string[] = []): BareM
   return machine(dir, prefix);
 }
 
-/** Like Alpine: static programs, and the libc musl for others. */
+/** A machine like Alpine: static programs, and musl for other programs. */
 export function muslMachine(dir: string): BareMachine {
   const root = join(dir, "root");
   for (const name of ["usr/bin", "lib"]) mkdirSync(join(root, name), { recursive: true });
@@ -83,7 +83,7 @@ function machine(dir: string, prefix: readonly string[]): BareMachine {
   for (const name of ["home", "tmp", "var/tmp", "run"]) mkdirSync(join(root, name), { recursive: true });
   if (!existsSync(join(root, "bin"))) symlinkSync("usr/bin", join(root, "bin"));
   const namespaces = ["--unshare-user", "--unshare-pid", "--die-with-parent"];
-  // A machine whose /dev/shm is read-only: otherwise every build could go there.
+  // /dev/shm is read-only: otherwise nacre could install every build there.
   const mounts = [
     "--bind",
     root,

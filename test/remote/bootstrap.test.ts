@@ -1,4 +1,4 @@
-// What the remote machine must have, and how a machine without it is refused.
+// What nacre needs on a remote machine, and how it refuses machines without it.
 import {
   chmodSync,
   mkdirSync,
@@ -82,7 +82,7 @@ test.each([
   expect(isUsableNode(version)).toBe(usable);
 });
 
-/** A place whose PATH has only these programs. */
+/** A remote end whose PATH has only these programs. */
 function placeWith(programs: readonly string[]): RemotePlace {
   const place = newPlace();
   const bin = join(place.dir, "bin");
@@ -138,7 +138,7 @@ test("a second connection finds the pushed build", async () => {
   expect(kept.filter((name) => /^[0-9a-f]{16}$/.test(name))).toHaveLength(1);
 });
 
-test("a state root that cannot be used is refused before the greeting", async () => {
+test("an unusable state root is refused before the greeting", async () => {
   const place = newPlace();
   writeFileSync(place.state, "a file");
   await expect(createToolkit({ remote: place.url })).rejects.toThrow(/state directory .* cannot be used/);

@@ -1,4 +1,4 @@
-// The channel under cuts at every possible place, and the store of results by key.
+// The channel, with connections that are cut at any byte, and the store of results by key.
 import { expect, test } from "vitest";
 import { Channel } from "../../src/remote/channel/channel.ts";
 import { FrameLines } from "../../src/remote/channel/frame-lines.ts";
@@ -6,7 +6,7 @@ import { parseGreeting } from "../../src/remote/channel/handshake.ts";
 import { KeyStore } from "../../src/remote/server/key-store.ts";
 import { REMOTE_KEYS_MAX_COUNT } from "../../src/support/limits.ts";
 
-/** A random number that is the same in every run. */
+/** A generator of random numbers that are the same in every run. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {
@@ -16,7 +16,7 @@ function generator(seed: number): () => number {
 }
 
 test.each(Array.from({ length: 50 }, (_, seed) => seed))(
-  "cuts of seed %i lose and repeat nothing",
+  "random cuts (seed %i) lose and repeat nothing",
   (seed) => {
     const random = generator(seed + 1);
     const got: { a: string[]; b: string[] } = { a: [], b: [] };
@@ -24,7 +24,7 @@ test.each(Array.from({ length: 50 }, (_, seed) => seed))(
     const b = new Channel((json) => got.b.push(json));
     const sent: { a: string[]; b: string[] } = { a: [], b: [] };
     for (let connection = 0; connection < 20; connection++) {
-      // The bytes on the way. A cut drops the rest of them, also in the middle of a line.
+      // The bytes in transit. A cut drops the remaining bytes, even in the middle of a line.
       const toB: string[] = [];
       const toA: string[] = [];
       a.bind((line) => toB.push(line), b.received);
@@ -75,7 +75,7 @@ test("a banner before the greeting, even without a newline, is skipped", () => {
   expect(parseGreeting("nacre-serve 2 0123456789abcdef fedcba9876543210")).toBeUndefined();
 });
 
-test("a key runs once; another call with it is refused; a dropped result is remote_lost", async () => {
+test("a call with a key runs once; a different call with that key is refused; a dropped result is remote_lost", async () => {
   const keys = new KeyStore();
   const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "Bash" } } as const;
   const key = "0".repeat(32);

@@ -1,4 +1,4 @@
-// The contract of a link over a command link on this machine, and what happens when an end is killed.
+// The link contract with a command link on this machine, and kills of either end.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -35,8 +35,8 @@ remoteContract("a command link", {
   cutCount: isLong ? 50 : 5,
 });
 
-describe("an end is killed or stopped", () => {
-  test("a stopped client program counts as lost after the silence, and the call goes on", async () => {
+describe("a killed or stopped end", () => {
+  test("a stopped client program counts as lost after the silence, and the call continues", async () => {
     const place = newPlace();
     const remote = { url: place.url, pingMs: 100, silentMaxMs: 500, lingerMs: 30_000 };
     await using kit = await createToolkit({ remote });
@@ -49,7 +49,7 @@ describe("an end is killed or stopped", () => {
     expect((await run).stdout).toBe("began\nwent\n");
   });
 
-  test("a killed daemon is reported as remote_lost, and a durable shell is found again", async () => {
+  test("a killed daemon is reported as remote_lost, and a durable shell stays available", async () => {
     const place = newPlace();
     await using kit = await createToolkit({ remote: { url: place.url, retryMaxMs: 200 }, durable: true });
     const { metadata } = await kit.call("Bash", { command: "echo up; sleep 1000", run_in_background: true });
@@ -165,7 +165,7 @@ describe("the program", () => {
     expect([stdout, code]).toEqual(["up\ncaught\n", 5]);
   });
 
-  test("serves MCP; a restarted client gets the result of a call by its key", async () => {
+  test("serves MCP, and a restarted client gets the result of a call by its key", async () => {
     const key = "0123456789abcdef0123456789abcdef";
     const call = (id: number) => ({
       jsonrpc: "2.0",
@@ -180,11 +180,11 @@ describe("the program", () => {
       },
     });
     const first = mcp();
-    first.say(...HANDSHAKE, call(1));
+    first.send(...HANDSHAKE, call(1));
     await eventually(() => readFileSync(join(place.work, "began")));
     first.child.kill("SIGKILL");
     const second = mcp();
-    second.say(...HANDSHAKE, call(7));
+    second.send(...HANDSHAKE, call(7));
     writeFileSync(join(place.work, "finish"), "");
     const answer = await eventually(() => {
       const found = second.messages().find(({ id }) => id === 7);
@@ -220,9 +220,9 @@ describe("the program", () => {
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line));
-    const say = (...lines: readonly unknown[]) => {
+    const send = (...lines: readonly unknown[]) => {
       for (const line of lines) child.stdin.write(`${JSON.stringify(line)}\n`);
     };
-    return { child, messages, say };
+    return { child, messages, send };
   }
 });

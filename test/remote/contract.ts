@@ -1,4 +1,5 @@
-// What every link must do. The suite runs over a command link in npm test, and over the real programs in npm run remote.
+// The contract that every link must fulfill. npm test runs the suite over a command link, and npm run remote over the real
+// programs.
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RemoteToolkit } from "../../src/toolkit.ts";
@@ -9,7 +10,7 @@ export interface ContractPlace {
   readonly url: string;
   /** Cuts the link that is open now. */
   cut(): void | Promise<void>;
-  /** Other ways to cut the link: by name, for example a connection that carries nothing any more. */
+  /** Other methods to cut the link, by name, such as a connection that no longer transfers data. */
   readonly otherCuts?: Readonly<Record<string, () => void>>;
 }
 
@@ -20,9 +21,9 @@ export interface ContractOptions {
   readonly cutCount: number;
 }
 
-// The linger is longer than two attempts that hang: a cut can also hit the client program before its greeting.
+// The linger is longer than two hanging attempts: a cut can also hit a client program before its greeting.
 const TIMES = { pingMs: 500, silentMaxMs: 3_000, lingerMs: 300_000, retryMaxMs: 500, connectMaxMs: 20_000 };
-/** A silent link is found after a second and a half, an attempt that hangs after twenty seconds. */
+/** nacre detects a silent link after a second and a half, and a hanging attempt after twenty seconds. */
 const CUT_TIMES = { ...TIMES, pingMs: 250, silentMaxMs: 1_500, retryMaxMs: 300 };
 
 export function remoteContract(name: string, { place: open, outputBytes, cutCount }: ContractOptions): void {
@@ -83,7 +84,7 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
       expect(await run).toMatchObject({ aborted: true, stdout: "up\n" });
     });
 
-    test("100 commands at once", async () => {
+    test("100 commands run at once", async () => {
       const runs = Array.from({ length: 100 }, (_, index) =>
         kit.run(`echo ${index}; exit $((${index} % 3))`),
       );
@@ -93,7 +94,7 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
       );
     });
 
-    test(`${outputBytes} bytes arrive as they were printed`, { timeout: 1_200_000 }, async () => {
+    test(`${outputBytes} bytes arrive unchanged`, { timeout: 1_200_000 }, async () => {
       const command = `head -c ${outputBytes} /dev/zero | openssl enc -aes-128-ctr -K 00112233445566778899aabbccddeeff -iv 0 2>/dev/null`;
       const shell = await kit.session("bytes").start(`${command} | tee >(sha256sum >&2); sleep 0.1`);
       const hash = createHash("sha256");
@@ -114,27 +115,27 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
       const cutKit = await createToolkit({ remote: { url: place.url, ...CUT_TIMES }, policy: "off" });
       const file = (await cutKit.run("mktemp")).stdout.trim();
       const kinds = [["kill", () => place.cut()] as const, ...Object.entries(place.otherCuts ?? {})];
-      const made: string[] = [];
+      const madeCuts: string[] = [];
       let cuts = 0;
       let isDone = false;
       let failure: unknown;
       const cutting = (async () => {
         while (cuts < cutCount && !isDone) {
           await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 300));
-          // Each kind in turn first, so that the short form makes all of them.
+          // Make each kind of cut once first, so that the short form has all of them.
           const index = cuts < kinds.length ? cuts : Math.floor(Math.random() * kinds.length);
           const [kind, cut] = kinds[index] ?? ["kill", () => place.cut()];
           await cut();
-          made.push(kind);
+          madeCuts.push(kind);
           cuts += 1;
-          // The next cut must hit a link: wait until a call has got its result over a new one.
+          // The next cut must hit a link: wait until a call has received its result over a new one.
           await cutKit.run("true");
         }
       })().catch((error: unknown) => {
         failure = error;
         isDone = true;
       });
-      // A shell that prints all the time: each of its lines must arrive once.
+      // A shell that prints continuously: each of its lines must arrive once.
       const ticker = await cutKit
         .session("ticks")
         .start(`n=0; while [ ! -e ${file}.stop ]; do echo $((n++)); sleep 0.02; done; echo end`);
@@ -171,9 +172,9 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
         .split("\n")
         .map(Number);
       expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, index) => index));
-      expect(new Set(made).size).toBe(Math.min(kinds.length, cutCount));
+      expect(new Set(madeCuts).size).toBe(Math.min(kinds.length, cutCount));
       console.log(
-        `${name}: ${made.length} cuts (${kinds.map(([kind]) => `${kind} ${made.filter((one) => one === kind).length}`).join(", ")}), ${count} commands, ${printed.length} lines`,
+        `${name}: ${madeCuts.length} cuts (${kinds.map(([kind]) => `${kind} ${madeCuts.filter((one) => one === kind).length}`).join(", ")}), ${count} commands, ${printed.length} lines`,
       );
       await cutKit.dispose();
     });

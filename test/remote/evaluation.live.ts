@@ -20,7 +20,7 @@ describe.runIf((process.env["NACRE_REMOTE_LINKS"] ?? "").split(",").includes("do
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test("the evaluation harness runs each task in a container of its own, and removes them", async () => {
+  test("the evaluation harness runs each task in a separate container, and removes the containers", async () => {
     const argv = [join(root, "examples/evaluate.mjs"), "docker", "nacre-test:1"];
     const env = { ...process.env, NACRE_HOME: join(dir, "home") };
     const { stdout } = await promisify(execFile)(process.execPath, argv, { env, timeout: 100_000 });

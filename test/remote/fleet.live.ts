@@ -26,7 +26,7 @@ const CASES: readonly FleetCase[] = [
     engine: () => docker({ image: "nacre-test:1", args: ["--network", "none"] }),
     source: () => 'docker({ image: "nacre-test:1", args: ["--network", "none"] })',
     count: isLong ? 20 : 3,
-    // Longer than a busy machine takes to push the build.
+    // This is longer than a busy machine takes to push the build.
     deadlineSeconds: 60,
   },
   {
@@ -54,7 +54,7 @@ for (const { start, ...fleet } of CASES) {
 
     fleetContract(fleet);
 
-    // A batch job and a pod count their deadline in other ways.
+    // Batch jobs and pods measure their deadline differently.
     test.runIf(fleet.name === "docker")("a sandbox that ends while it is prepared is reported", async () => {
       const short = createFleet({ engine: fleet.engine(), deadlineSeconds: 1 });
       await expect(short.lease()).rejects.toThrow(/ended before nacre was ready.*deadline is 1 s/s);

@@ -1,4 +1,4 @@
-// A fleet over an engine whose sandboxes are command links on this machine. The real engines: npm run remote.
+// Fleets with an engine whose sandboxes are command links on this machine. `npm run remote` tests the real engines.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 import { type RemotePlace, remotePlace } from "./remote-place.ts";
 import { withVariable } from "./with-variable.ts";
 
-/** Keeps the names of its sandboxes. */
+/** An engine that records the names of its sandboxes. */
 function localEngine(place: RemotePlace) {
   const names = new Set<string>();
   const engine: FleetEngine = {
@@ -24,7 +24,7 @@ function localEngine(place: RemotePlace) {
   return { engine, names };
 }
 
-test("a fleet that is disposed also releases the sandboxes that are on their way", async () => {
+test("a disposed fleet also releases sandboxes whose lease is in progress", async () => {
   const dir = mkdtempSync(join(tmpdir(), "nacre-fleet-"));
   removeAfterRun(dir);
   const place = remotePlace(dir);
@@ -38,10 +38,10 @@ test("a fleet that is disposed also releases the sandboxes that are on their way
   await place.end();
 });
 
-test("only a few sandboxes are prepared at the same time, so that none times out because of the others", async () => {
+test("only a few sandboxes are prepared at the same time, so that they do not slow each other down until one times out", async () => {
   const dir = mkdtempSync(join(tmpdir(), "nacre-fleet-"));
   removeAfterRun(dir);
-  // The client program notes how many of its kind run, and fails.
+  // The client program records how many client programs are running, and fails.
   const script = `cd ${dir}; mkdir c.$$; set -- c.*; echo $# >>counts; sleep 0.2; rmdir c.$$; exit 1`;
   const engine: FleetEngine = {
     name: "counting",
@@ -72,7 +72,7 @@ test("a sandbox that ends while it is prepared is reported with its deadline", a
   expect(released).toHaveLength(1);
 });
 
-test("a sandbox is not called ended if its engine does not say so", async () => {
+test("a sandbox is reported as ended only if its engine reports that", async () => {
   const engine: FleetEngine = {
     name: "silent",
     lease: async ({ name }) => ({ id: name, url: 'command:["false"]' }),
@@ -89,7 +89,7 @@ test("a sandbox is not called ended if its engine does not say so", async () => 
 test.each([
   ["is removed", 0],
   ["cannot be removed", 1],
-])("the error about a pod that has failed and %s says what is left", async (_what, deleteCode) => {
+])("the error about a failed pod that %s names what remains", async (_what, deleteCode) => {
   const dir = mkdtempSync(join(tmpdir(), "nacre-fleet-"));
   removeAfterRun(dir);
   const status = { phase: "Failed", reason: "Evicted" };

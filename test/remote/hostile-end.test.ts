@@ -28,14 +28,14 @@ async function failureAt(body: string, times: Partial<typeof TIMES> = {}) {
 describe("before the welcome", () => {
   test.each([
     ["never greets", "", /did not greet in time/],
-    ["prints one byte after another", "setInterval(() => out('x'), 20);", /did not greet in time/],
+    ["slowly prints one byte after another", "setInterval(() => out('x'), 20);", /did not greet in time/],
     [
-      "prints garbage without end",
+      "prints endless garbage",
       "const more = () => out('\\0\\x1b]0;x\\x07'.repeat(10000), more); more();",
       /printed more than 16777216 bytes before the greeting/,
     ],
     [
-      "prints lines of a probe without end",
+      "prints endless probe lines",
       "const more = () => out('nacre-probe node v20.19.0 /x\\n'.repeat(3000), more); more();",
       /printed more than 16777216 bytes before the greeting/,
     ],
@@ -63,11 +63,11 @@ describe("before the welcome", () => {
 describe("after the welcome", () => {
   test.each([
     ["skips a message", "frame(7, {});", /message 7 follows message 0/],
-    ["acknowledges what was never sent", "frame(1, {}, 99);", /acknowledges message 99/],
-    ["sends what is no frame", "out('hello\\n');", /the frame "hello" is malformed/],
-    ["sends a line without end", "out(Buffer.alloc(70 * 2 ** 20, 'x'));", /longer than 67108864 bytes/],
+    ["acknowledges a message that was never sent", "frame(1, {}, 99);", /acknowledges message 99/],
+    ["sends a line that is not a frame", "out('hello\\n');", /the frame "hello" is malformed/],
+    ["sends an endless line", "out(Buffer.alloc(70 * 2 ** 20, 'x'));", /longer than 67108864 bytes/],
     ["sends text that is not JSON", "out('1 0 {x\\n');", /not JSON/],
-  ])("a remote end that %s is lost, with the cause", async (_what, violation, cause) => {
+  ])("a remote end that %s is reported as lost, with the cause", async (_what, violation, cause) => {
     const { error, place } = await failureAt(`greet(); onHello(() => { welcome(); ${violation} });`);
     expect(error).toMatchObject({ code: "remote_lost", message: expect.stringMatching(cause) });
     expect(place.connections().length).toBeLessThanOrEqual(10);
@@ -142,17 +142,17 @@ describe("after the welcome", () => {
   });
 
   test("an error with escape sequences cannot change the terminal", async () => {
-    const message = "bad \\u001b]0;owned\\u0007 \\u009b2J\\nline";
+    const message = "bad \\u001b]0;owned\\u0007 \\u009b2J \\u202etxt\\nline";
     const { error } = await failureAt(
       `greet(); onHello(() => { welcome({ state: "refused", error: { message: "${message}", data: { code: "unavailable", rule: "\\u001b[2J" } } }); });`,
     );
     expect(error.message).toMatch(/bad .*owned/);
     expect(JSON.stringify({ ...error, text: error.message.replace("\n", "") })).not.toMatch(
-      /\\u00[019]|[\u0080-\u009f]/,
+      /\\u00[019]|[\u0080-\u009f\u202e]/,
     );
   });
 
-  test("a remote end that does not take its answers gets no more of them", async () => {
+  test("a remote end that does not read its answers gets no more answers", async () => {
     const sent: unknown[] = [];
     const full = new NacreError("limit_reached", "full");
     const peer = new RpcPeer((message) => {
@@ -164,7 +164,7 @@ describe("after the welcome", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("a cancelled call does not wait for ever for a remote end that does not answer", async () => {
+  test("a cancelled call does not wait forever for a remote end that does not answer", async () => {
     const sent: unknown[] = [];
     const peer = new RpcPeer((message) => sent.push(message), new Map(), 50);
     const cancel = new AbortController();

@@ -1,4 +1,4 @@
-// A remote end that breaks the protocol on purpose: a command link whose program speaks for itself.
+// A remote end that breaks the protocol on purpose: a command link whose program runs the code of a test.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,7 +8,7 @@ export interface HostilePlace {
   connections(): number[];
 }
 
-/** What every hostile program can use. `count`: the number of this connection, from 1. */
+/** Helpers for every hostile program. `count`: the number of this connection, from 1. */
 const COMMON = `
 const fs = require("node:fs");
 const out = (text, then) => process.stdout.write(text, then);

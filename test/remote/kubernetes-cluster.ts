@@ -1,5 +1,5 @@
 // A real API server, scheduler, controller manager, kubelet, etcd and containerd for the tests: scripts/kubernetes-up.sh.
-// KUBERNETES_STATE names the state of a cluster to use and to leave running; otherwise each run has its own.
+// KUBERNETES_STATE names the state of a cluster to reuse and keep running. Without it, each run starts its own cluster.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -17,25 +17,25 @@ const run = promisify(execFile);
 
 export interface KubernetesCluster {
   readonly engine: FleetEngine;
-  /** The template of a sandbox, and the same engine as a program of its own writes it. */
+  /** The template of a sandbox, and the code that creates the same engine in another program. */
   readonly template: { readonly spec: Readonly<Record<string, unknown>> };
   readonly engineSource: string;
-  /** The kubeconfigs of both accounts. KUBECONFIG is that of `admin`, through a proxy that can fall silent. */
+  /** The kubeconfigs of both accounts. KUBECONFIG names that of `admin`, with the address of a proxy that can fall silent. */
   readonly adminConfig: string;
   readonly limitedConfig: string;
   kubectl(...args: readonly string[]): Promise<string>;
   /** A pod with a sandbox. */
   lease(deadlineSeconds?: number): Promise<LeasedSandbox>;
-  /** Creates a pod of this spec and waits for a condition of it. Returns its name. */
+  /** Creates a pod with this spec and waits for its condition. Returns its name. */
   createPod(spec: Readonly<Record<string, unknown>>, condition?: string): Promise<string>;
-  /** The ways to cut the links that are open now. */
+  /** The methods to cut the open links. */
   readonly cuts: Readonly<Record<"kill" | "stop" | "half-open", () => void>>;
   killApiServer(): Promise<void>;
   startApiServer(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** With half of nacre's default request: all pods of the tests must fit on a node with two processors. */
+/** Requests half of nacre's default CPU share, so that all pods of the tests fit on a node with two processors. */
 export const SANDBOX = {
   name: "sandbox",
   image: "docker.io/local/nacre:1",

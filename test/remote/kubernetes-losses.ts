@@ -1,4 +1,4 @@
-// What nacre reports when a pod, its container, its daemon or the control plane goes away while commands run.
+// What nacre reports when a pod, its container, its daemon or the control plane fails while commands run.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ export function kubernetesLosses(cluster: () => KubernetesCluster): void {
     expect(lost.error).toMatch(/there is no such pod|the pod has ended/);
   });
 
-  test("a killed daemon is reported as remote_lost, and its durable shells are found again", async () => {
+  test("a killed daemon is reported as remote_lost, and its durable shells stay available", async () => {
     const { url } = await cluster().lease();
     await using kit = await connect(url, true);
     const bash_id = await startShell(kit, "up");

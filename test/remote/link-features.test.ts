@@ -1,4 +1,4 @@
-// What an agent uses besides commands, through a link: file tools, terminals and previews.
+// File tools, terminals and previews through a link.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -38,7 +38,7 @@ test("the file tools work on files of the remote machine", async () => {
   expect((await kit.call("Glob", { pattern: "*.txt", path: work })).output).toContain("notes.txt");
 });
 
-test("a program in a terminal of the remote machine gets what is typed, also after a cut", async () => {
+test("a program in a terminal of the remote machine gets typed input, even after a cut", async () => {
   const { kit, place } = await connected();
   const command = `read -p 'name? ' name; echo "hello $name"; read -p 'more? ' more; echo "bye $more"`;
   const started = await kit.call("Bash", { command, run_in_background: true, terminal: true });
@@ -56,7 +56,7 @@ test("a program in a terminal of the remote machine gets what is typed, also aft
 });
 
 describeSandboxed("a preview on the remote machine", () => {
-  test("shows its changes, is committed and undone there", async () => {
+  test("lists its changes, and is committed and undone there", async () => {
     const { kit, work } = await connected();
     writeFileSync(join(work, "old"), "old\n");
     const files = () => [existsSync(join(work, "new")), existsSync(join(work, "old"))];

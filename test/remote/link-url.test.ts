@@ -1,4 +1,4 @@
-// Which URLs are accepted, what they become, and which are refused because a client program could misread them.
+// The argument lists for accepted URLs, and refusals of URLs that a client program could misread.
 import { expect, test } from "vitest";
 import { parseRemote } from "../../src/remote/links/link-url.ts";
 
@@ -16,7 +16,7 @@ test.each([
     ["kubectl", "exec", "-i", "-n", "dev", "-c", "main", "pod-0", "--", "sh", "-c", "a b"],
   ],
   ['command:["nsenter","-t","1"]?cwd=/', ["nsenter", "-t", "1", "sh", "-c", "a b"]],
-])("%s", (url, argv) => {
+])("%s becomes an argument list", (url, argv) => {
   expect(parseRemote(url).argv(["sh", "-c", "a b"])).toEqual(argv);
 });
 

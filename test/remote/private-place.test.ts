@@ -85,7 +85,7 @@ test.runIf(isRoot)("the state root is never inside a directory of another user",
   expect(chosenState(dir)).toBe("/var/tmp/nacre-0/state");
 });
 
-test("the probe does not change the mode of a directory behind a symbolic link", () => {
+test("the probe does not change the mode of a symbolic link's target", () => {
   const dir = directory();
   for (const name of ["cache", "target"]) mkdirSync(join(dir, name));
   chmodSync(join(dir, "target"), 0o755);

@@ -1,5 +1,5 @@
-// Starts the real programs behind the links, each in a directory of its own, and ends them again. npm run remote
-// installs them before.
+// Starts the real server programs of the links, each in a separate directory, and ends them. `npm run remote` installs
+// them.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -25,10 +25,10 @@ function wrap(dir: string, name: string, script: string): void {
   if (!process.env["PATH"]?.startsWith(`${bin}:`)) process.env["PATH"] = `${bin}:${process.env["PATH"]}`;
 }
 
-/** Signals the client programs with this name. Throws if there is none: the cut would cut nothing. */
+/** Signals the client programs with this name. Throws if none is running, because the test would cut nothing. */
 export function cutChildren(name: string, signal: NodeJS.Signals = "SIGKILL"): void {
   const pids = linkClients(name);
-  if (pids.length === 0) throw new Error(`no ${name} runs that could be cut`);
+  if (pids.length === 0) throw new Error(`no ${name} process is running that the test could cut`);
   for (const pid of pids) process.kill(pid, signal);
 }
 
@@ -127,7 +127,7 @@ const IMAGE_PACKAGES = [
   ...["libcap2", "libgcrypt20", "libgpg-error0", "libsmartcols1", "libmount1", "libblkid1", "libuuid1"],
 ];
 
-/** The files of installed packages as a tar archive: faster than a download, and the same files. */
+/** The files of installed packages as a tar archive. This is faster than downloading an image with the same files. */
 export function debianRootfs(file: string): void {
   const script = `set -e
 d=$(mktemp -d); mkdir -p "$d"/{usr/bin,usr/sbin,usr/lib,usr/lib64,tmp,var/tmp,root,proc,dev,sys,etc,run}; chmod 1777 "$d/tmp" "$d/var/tmp"
@@ -210,7 +210,7 @@ export async function startPodman(dir: string, rootfs: string): Promise<Containe
   };
 }
 
-/** One node of Slurm on this machine: munged, slurmctld and slurmd with a configuration of their own. */
+/** One node of Slurm on this machine: munged, slurmctld and slurmd with a separate configuration. */
 export async function startSlurm(dir: string): Promise<RealPlace> {
   const [control = 0, daemon = 0] = [await freePort(), await freePort()];
   const host = execFileSync("hostname", ["-s"], { encoding: "utf8" }).trim();

@@ -1,5 +1,5 @@
-// The contract of a link with the real programs: npm run remote [-- NAME…]. Each starts its daemon in a directory of its
-// own and ends it.
+// The contract of a link with the real programs: npm run remote [-- NAME…]. Each group of
+// tests starts its daemon in a separate directory, and ends it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -134,7 +134,7 @@ if (links.includes("slurm")) {
       expect(await failureOf("slurm://999999")).toMatch(/no such running job.*squeue/s);
     });
 
-    test("a controller that cannot be reached is not taken for a job that has ended", async () => {
+    test("an unreachable controller is not reported as an ended job", async () => {
       const conf = join(dir, "unreachable.conf");
       const text = readFileSync(join(dir, "slurm.conf"), "utf8");
       writeFileSync(conf, text.replace(/SlurmctldPort=\d+/, "SlurmctldPort=1"));

@@ -1,5 +1,5 @@
-// A remote end on this machine: a command link with a home and a state root of its own. Its client program is a script
-// that notes its PID, so that a test can cut the link.
+// A remote end on this machine: a command link with its own home and state root. Its client program is a script that
+// records its PID, so that a test can cut the link.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
@@ -14,7 +14,7 @@ export interface RemotePlace {
   readonly work: string;
   readonly state: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The client programs that run now, oldest first. */
+  /** The running client programs, oldest first. */
   links(): number[];
   daemons(): number[];
   /** Ends the daemon, if there is one. */

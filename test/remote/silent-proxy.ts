@@ -1,5 +1,5 @@
-// A proxy whose connections can fall silent: both ends stay connected, and nothing arrives any more. So a network looks
-// to both ends when it drops every packet.
+// A proxy that can silence its connections: both ends stay connected, but no more data arrives, as if the network
+// dropped every packet.
 import { once } from "node:events";
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from "node:net";
 
@@ -27,7 +27,7 @@ export class SilentProxy {
     return typeof address === "object" ? (address?.port ?? 0) : 0;
   }
 
-  /** Every connection of now carries nothing any more. New ones do. */
+  /** Stops all data on the current connections. New connections work. */
   hush(): void {
     for (const [near, far] of this.#pairs) {
       near.unpipe(far).pause();

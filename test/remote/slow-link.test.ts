@@ -1,4 +1,4 @@
-// Links and readers that are slow but alive: a large message takes its time, and output that is not read waits on disk.
+// Slow links and slow readers: a large message arrives even if it takes long, and unread output stays on disk.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { usePlaces } from "./remote-place.ts";
 
 const newPlace = usePlaces(useLeakProof());
 
-/** Passes its input on at 40 pieces of 4 KiB per second. */
+/** Forwards its input at 40 pieces of 4 KiB per second. */
 const THROTTLE = `
 const read = async (from, to) => {
   for await (const chunk of from) {
@@ -54,7 +54,7 @@ test("a message that takes longer than the allowed silence arrives, in both dire
   expect(connections.length).toBeLessThanOrEqual(3);
 });
 
-test("output that is not read does not fill the memory of the client", async () => {
+test("unread output does not fill the memory of the client", async () => {
   const place = newPlace();
   const bytes = 300 * 2 ** 20;
   const command = `head -c ${bytes} /dev/zero; touch printed`;

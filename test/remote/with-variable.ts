@@ -1,6 +1,6 @@
 // The environment of client programs in a test.
 
-/** Runs with another value of a variable. */
+/** Runs `use` with another value of a variable. */
 export async function withVariable<T>(name: string, value: string, use: () => Promise<T>): Promise<T> {
   const former = process.env[name];
   process.env[name] = value;

@@ -9,7 +9,7 @@ import type { UiProgram } from "./ui-program.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
 
-/** Why there is no browser here; undefined if there is one. */
+/** Why no browser is available; undefined if one is. */
 export const noBrowser = CHROMIUM === undefined ? "chromium is not installed" : undefined;
 
 const FLAGS = [
@@ -38,7 +38,7 @@ export function useBrowser() {
   let browser: Browser | undefined;
   beforeAll(async () => {
     if (CHROMIUM === undefined) return;
-    // Otherwise chromium would create the configuration directory that the tests want to be missing.
+    // With the default, chromium would create the configuration directory, which tests expect to be missing.
     const env = { ...process.env, XDG_CONFIG_HOME: tmpdir() };
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, env });
   });
@@ -51,7 +51,6 @@ export function useBrowser() {
     options: BrowserContextOptions = {},
   ): Promise<OpenPage> => {
     if (!browser) throw new Error(noBrowser);
-    // The policy of the page forbids scripts of others, and axe is one. The policy itself is tested on its own.
     const context = await browser.newContext({ viewport: WIDE, ...options });
     const page = await context.newPage();
     const requests: string[] = [];
@@ -74,7 +73,7 @@ export const row = (page: Page, text: string) => page.locator("button.row", { ha
 export const shown = async (page: Page, selector: string, text: string | RegExp) =>
   await page.locator(selector, { hasText: text }).first().waitFor();
 
-/** The violations that axe finds. It runs in an isolated world, where the policy of the page does not apply. */
+/** The violations that axe finds. axe runs in an isolated world, where the page's policy does not apply. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send("Page.getFrameTree");

@@ -1,4 +1,4 @@
-// What an agent says about a command stays with the shell: on the page, and in nacre ps.
+// The page and nacre ps show the description that an agent gives to a command.
 import { expect, test } from "vitest";
 import { createToolkit } from "../../src/toolkit.ts";
 import { noBrowser, useBrowser } from "./browser.ts";
@@ -24,7 +24,7 @@ async function started({ dir, home }: { dir: string; home: string }) {
   return { kit, ids: [background, detached].map(({ metadata }) => String(metadata?.["bash_id"])) };
 }
 
-test("nacre ps --json has the description and the agent, also of a command that continues in the background", async () => {
+test("nacre ps --json has the description and the agent, even of a command that continues in the background", async () => {
   const { dir, home, nacre } = create();
   const { kit, ids } = await started({ dir, home });
   const shells: { id: string; description?: string; agent?: string }[] = JSON.parse(
@@ -50,7 +50,7 @@ test("a very long description is cut", async () => {
   await kit.dispose();
 });
 
-test.skipIf(noBrowser !== undefined)("the page shows both as text", async () => {
+test.skipIf(noBrowser !== undefined)("the page shows descriptions and agents as text", async () => {
   const { dir, home, ui } = create();
   const { kit } = await started({ dir, home });
   const { page, errors } = await open(await ui());

@@ -1,4 +1,4 @@
-// Attacks on the page and its server: output that floods or never ends, addresses that leave their place, too many streams.
+// Attacks on the page and its server: floods of output, endless lines, paths to other files, too many streams.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
@@ -13,7 +13,7 @@ import { type UiProgram, useUi } from "./ui-program.ts";
 const create = useUi();
 const open = useBrowser();
 
-/** A request whose path is sent as it is, which fetch would normalize. */
+/** Sends a request with an unchanged path, which fetch would normalize. */
 function statusOf({ port, token }: UiProgram, path: string, method = "GET"): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
@@ -27,7 +27,7 @@ function statusOf({ port, token }: UiProgram, path: string, method = "GET"): Pro
 }
 
 describe.skipIf(noBrowser !== undefined)("the page survives", () => {
-  test("a line without an end: it is cut into parts, and old parts are removed", async () => {
+  test("an endless line: it is split into parts, and old parts are removed", async () => {
     const { ui, start } = create();
     start("head -c 40000000 /dev/zero | tr '\\0' x; sleep 1000", "--name", "endless");
     const { page, errors } = await open(await ui());
@@ -77,7 +77,7 @@ describe.skipIf(noBrowser !== undefined)("the page survives", () => {
 });
 
 test.skipIf(noBrowser !== undefined)(
-  "a page without a free stream says so, and shows the output when there is one",
+  "a page without a free stream reports it, and shows the output when a stream is free",
   async () => {
     const { ui, start } = create();
     start("echo patience; exec sleep 1000", "--name", "dev");
@@ -101,7 +101,7 @@ test.skipIf(noBrowser !== undefined)(
   },
 );
 
-test("no address leaves the files of the page or the shells", async () => {
+test("no path reaches files outside the page and the shells", async () => {
   const { ui, home } = create();
   const page = await ui("--control");
   mkdirSync(join(home, "shells"), { recursive: true });
@@ -138,7 +138,7 @@ test("no address leaves the files of the page or the shells", async () => {
   expect((await page.api("/api/server")).status).toBe(200);
 });
 
-test("a flood of streams is refused, and the server goes on", async () => {
+test("a flood of streams is refused, and the server continues", async () => {
   const page = await create().ui();
   const ending = new AbortController();
   const streams = await Promise.all(

@@ -12,7 +12,7 @@ const create = useUi();
 const open = useBrowser();
 
 describe.skipIf(noBrowser !== undefined)("the page", () => {
-  test("lists what needs attention first, and takes the token out of the address", async () => {
+  test("lists what needs attention first, and removes the token from the address", async () => {
     const { ui, start, request } = create();
     start("exit 3");
     start("echo fine");
@@ -38,7 +38,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     expect(errors).toEqual([]);
   });
 
-  test("says how many older shells it does not show", async () => {
+  test("reports how many older shells it does not show", async () => {
     const { ui, home, dir } = create();
     await using manager = new ShellManager({ stateRoot: home });
     for (let count = 0; count < UI_ENDED_MAX_COUNT + 2; count++) {
@@ -73,7 +73,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     await shown(page, ".log .ln", "a new line");
   });
 
-  test("shows what a program prints as text, never as markup or control sequence", async () => {
+  test("shows a program's output as text, never as markup or control sequences", async () => {
     const { ui, dir, start } = create();
     const hostile = [
       "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">",
@@ -140,7 +140,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     await eventually(async () => expect(await page.locator(".group.you").count()).toBe(0));
   });
 
-  test("kills after a second click, with the proof", async () => {
+  test("kills after a second click, and shows the proof", async () => {
     const { ui, start, nacre } = create();
     const id = start("sleep 1000 & sleep 1000");
     const { page } = await open(await ui("--control"));
@@ -187,7 +187,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     expect(JSON.parse(nacre("ps", "--json")).shells).toMatchObject([{ id: shell, status: "killed" }]);
   });
 
-  test("reconnects after a restart of the server, and says when it is gone", async () => {
+  test("reports a lost connection, and reconnects after a restart of the server", async () => {
     const { ui, start } = create();
     const first = await ui();
     start("exec sleep 1000", "--name", "before");
@@ -278,7 +278,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
   });
 });
 
-test("the page itself names no other server", () => {
+test("the files of the page contain no address of another server", () => {
   const folder = join(import.meta.dirname, "../../src/ui/page");
   for (const name of ["index.html", "page.js", "connection.js", "page.css", "colors.css"])
     expect(readFileSync(join(folder, name), "utf8")).not.toMatch(/https?:\/\//);

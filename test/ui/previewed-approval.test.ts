@@ -14,7 +14,7 @@ const mcp = useMcp();
 
 const COMMAND = "find . -delete";
 
-/** Two files more than a summary names. */
+/** Creates two files more than a summary lists. */
 function populate(dir: string): void {
   mkdirSync(dir, { recursive: true });
   for (let number = 10; number < 32; number++) writeFileSync(join(dir, `f${number}`), "");
@@ -23,7 +23,7 @@ function populate(dir: string): void {
 
 describeSandboxed("an approval with a preview", () => {
   describe.skipIf(noBrowser !== undefined)("on the page", () => {
-    test("lists the changes as the other places do, as text", async () => {
+    test("lists the same changes as the API, as text", async () => {
       const { ui, dir, nacre, request } = create();
       populate(dir);
       nacre("run", "--preview", COMMAND);

@@ -1,4 +1,4 @@
-// Remote machines on the page: real daemons at the other end of a command link, also one that is gone and one that lies.
+// Remote machines on the page: real daemons behind a command link, an unreachable one and a hostile one.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { scriptedMachine } from "./scripted-machine.ts";
 import { program, type UiProgram, useUi } from "./ui-program.ts";
 
 const places: RemotePlace[] = [];
-// Registered before that of useUi, so it runs after it: a page that is still open would start the daemon again.
+// Register this hook before useUi's hook, so that it runs after it: an open page would restart the daemon.
 afterEach(async () => {
   for (const place of places.splice(0)) {
     const env = { PATH: process.env["PATH"], HOME: place.dir, NACRE_HOME: place.state };
@@ -22,7 +22,7 @@ afterEach(async () => {
 const create = useUi();
 const open = useBrowser();
 
-function placeIn(dir: string, name = "far"): RemotePlace {
+function newPlace(dir: string, name = "far"): RemotePlace {
   const base = join(dir, name);
   mkdirSync(base);
   const place = remotePlace(base);
@@ -46,7 +46,7 @@ async function stateOf(server: UiProgram): Promise<State> {
   return (await (await server.api("/api/shells")).json()) as State;
 }
 
-/** Stays connected, as a page does. */
+/** Keeps an event stream open during `use`, as a page does. */
 async function connected(server: UiProgram, use: () => Promise<void>): Promise<void> {
   const ending = new AbortController();
   const response = await server.api("/api/events", { signal: ending.signal });
@@ -62,9 +62,9 @@ async function connected(server: UiProgram, use: () => Promise<void>): Promise<v
 }
 
 describe.skipIf(noBrowser !== undefined)("a remote machine on the page", () => {
-  test("its shells are listed, followed, searched and killed", async () => {
+  test("has its shells listed, followed, searched and killed", async () => {
     const { ui, dir, start, nacre } = create();
-    const far = placeIn(dir);
+    const far = newPlace(dir);
     start("echo near; exec sleep 1000", "--name", "here");
     const id = nacre(
       "--remote",
@@ -99,14 +99,14 @@ describe.skipIf(noBrowser !== undefined)("a remote machine on the page", () => {
     expect(errors).toEqual([]);
   });
 
-  test("one that cannot be reached says why, keeps its last rows, and comes back", async () => {
+  test("that cannot be reached shows the cause, keeps its last rows, and reconnects", async () => {
     const { ui, dir, nacre } = create();
-    const far = placeIn(dir);
+    const far = newPlace(dir);
     nacre("--remote", far.url, "run", "-b", "--durable", "--name", "there", "echo far; exec sleep 1000");
     const { page } = await open(await ui("--control", "--remote", far.url));
     await row(page, "there").click();
     await shown(page, ".log .ln", "far");
-    // Nothing can be started there any more, and the link is cut.
+    // Make the client program fail to start, and cut the link.
     chmodSync(join(far.dir, "client.sh"), 0o644);
     for (const pid of far.links()) process.kill(pid, "SIGKILL");
     await shown(page, ".machine", "unreachable for");
@@ -124,9 +124,9 @@ describe.skipIf(noBrowser !== undefined)("a remote machine on the page", () => {
   });
 });
 
-test("a terminal of a remote machine is drawn and typed into", async () => {
+test("a terminal of a remote machine shows its screen and accepts input", async () => {
   const { ui, dir, nacre } = create();
-  const far = placeIn(dir);
+  const far = newPlace(dir);
   const command = 'read -rsp "Password: " secret; echo; echo -n "$secret" | wc -c; exec sleep 1000';
   nacre("--remote", far.url, "run", "-b", "--durable", "--terminal", "--policy", "off", command);
   const server = await ui("--control", "--remote", far.url);
@@ -151,7 +151,7 @@ test("a terminal of a remote machine is drawn and typed into", async () => {
 
 test("a read-only page may not end shells of a remote machine", async () => {
   const { ui, dir, nacre } = create();
-  const far = placeIn(dir);
+  const far = newPlace(dir);
   const there = nacre("--remote", far.url, "run", "-b", "--durable", "exec sleep 1000").trim();
   const server = await ui("--remote", far.url);
   await connected(server, async () => {
@@ -167,7 +167,7 @@ test("a read-only page may not end shells of a remote machine", async () => {
 test("a hostile machine can send only text, of a limited size", async () => {
   const { ui, dir } = create();
   const url = scriptedMachine(dir, {
-    changes: [{ shells: LIES, gone: 3 }],
+    changes: [{ shells: HOSTILE_ROWS, gone: 3 }],
     result: { processes: "none", lines: 3, matches: {} },
   });
   const server = await ui("--control", "--remote", url);
@@ -205,7 +205,7 @@ test.each([
 });
 
 /** Rows of wrong types, wrong ids and wrong sizes. */
-const LIES = [
+const HOSTILE_ROWS = [
   {
     ...{
       id: "shell_00000001",

@@ -37,13 +37,13 @@ test("the rows of an earlier connection do not count as current", async () => {
   await eventually(() => expect(shells.state.state).toBe("connected"));
 });
 
-test("the number of hidden rows is that of all changes together", async () => {
+test("the number of hidden rows accounts for all changes", async () => {
   const shells = machine([
     { shells: rows(0, 1_100), gone: [] },
-    // Thirty new ones, and ten that are hidden already.
+    // Thirty new rows, and ten that are already hidden.
     { shells: [...rows(1_100, 1_130), ...rows(1_000, 1_010, "completed")], gone: [] },
     { shells: [], gone: rows(1_050, 1_070).map(({ id }) => id) },
-    // Room for two, which are not hidden any more.
+    // Two visible rows are removed, so that two hidden rows can become visible.
     { shells: [], gone: [idOf(0), idOf(1)] },
     { shells: rows(1_000, 1_002), gone: [] },
     { shells: [...rows(1, 2), ...rows(5, 6, "last")], gone: [] },

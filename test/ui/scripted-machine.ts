@@ -1,9 +1,9 @@
-// A remote machine for the page that sends what a test tells it to, also what no nacre would send.
+// A remote machine for the page that sends the messages of a script, including messages that nacre never sends.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface MachineScript {
-  /** Sent one after the other when a page starts to watch. */
+  /** The messages that the machine sends in order when a page starts to watch. */
   readonly changes: readonly unknown[];
   /** The result of every other request. */
   readonly result?: unknown;
@@ -18,7 +18,7 @@ export function scriptedMachine(dir: string, { changes, result = {} }: MachineSc
   return `command:${JSON.stringify([process.execPath, program, script])}`;
 }
 
-/** Speaks the protocol of a link. */
+/** Implements the protocol of a link. */
 const PROGRAM = `
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

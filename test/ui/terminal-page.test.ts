@@ -26,7 +26,7 @@ function filesWith(folder: string, text: string): string[] {
 }
 
 describe.skipIf(noBrowser !== undefined)("a terminal on the page", () => {
-  test("shows its screen, takes a line and a secret, and stores nothing of the secret", async () => {
+  test("shows its screen, accepts a line and a secret, and does not store the secret", async () => {
     const { ui, terminal, home } = create();
     terminal(LOGIN, "--name", "login");
     const server = await ui("--control");
@@ -58,7 +58,7 @@ describe.skipIf(noBrowser !== undefined)("a terminal on the page", () => {
     expect(errors).toEqual([]);
   });
 
-  test("draws a full-screen program live, on a phone as well", async () => {
+  test("draws a full-screen program live, even on a phone", async () => {
     const { ui, terminal } = create();
     terminal(
       `exec bash --norc -c 'printf "\\033[?1049h\\033[2J\\033[5;10Hmiddle\\033[1;1Htop"; read -rsn1; printf "\\033[2;1Hnext"; read -rsn1'`,
@@ -76,7 +76,7 @@ describe.skipIf(noBrowser !== undefined)("a terminal on the page", () => {
     await picture(page, "ui-terminal-phone-dark");
   });
 
-  test("a read-only page shows the screen and has nothing to type with", async () => {
+  test("is shown without input fields on a read-only page", async () => {
     const { ui, terminal } = create();
     terminal(LOGIN, "--name", "login");
     const { page } = await open(await ui());
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser !== undefined)("a terminal on the page", () => {
     expect(await page.locator(".terminal input, .terminal button").count()).toBe(0);
   });
 
-  test("shows what a program draws as text, never as markup or link", async () => {
+  test("shows a program's output as text, never as markup or links", async () => {
     const { ui, terminal } = create();
     terminal(
       String.raw`printf '<img src=x onerror="document.title=1">\n\033]8;;http://evil.test\033\\link\033]8;;\033\\\n\033]52;c;b3duZWQ=\007abc\342\200\256def\n\033]0;<b>title</b>\007'; sleep 1000`,
@@ -108,7 +108,7 @@ describe.skipIf(noBrowser !== undefined)("a terminal on the page", () => {
   });
 });
 
-test("a read-only server refuses typing, and nothing arrives", async () => {
+test("a read-only server refuses typed input, and the program does not receive it", async () => {
   const { ui, terminal, nacre } = create();
   const id = terminal("read -rp 'Name: ' name; echo \"name $name\"");
   const page = await ui();

@@ -1,4 +1,4 @@
-// The program `nacre ui` as a process of its own, with a state root for each test, and the other commands of nacre there.
+// Runs `nacre ui` in a separate process with a new state root for each test, and other nacre commands with that state root.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -15,10 +15,10 @@ export interface UiProgram {
   readonly port: number;
   readonly token: string;
   readonly redirectFile: string;
-  /** The address with the token, as the redirect file has it. */
+  /** The address with the token, from the redirect file. */
   readonly link: string;
   readonly pid: number;
-  /** What it has printed. */
+  /** The program's output so far. */
   readonly printed: () => string;
   /** A request with the token. */
   api(path: string, options?: RequestInit): Promise<Response>;
@@ -36,7 +36,7 @@ export interface UiTest {
   start(command: string, ...words: string[]): string;
   /** Starts a background shell with a terminal, and returns its id. */
   terminal(command: string, ...words: string[]): string;
-  /** Makes an approval request, and returns its id. */
+  /** Creates an approval request, and returns its id. */
   request(command?: string): string;
 }
 

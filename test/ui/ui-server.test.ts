@@ -1,4 +1,4 @@
-// The server of the page: what it refuses, what it never reveals, and what its answers contain.
+// The server of the page: requests that it refuses, secrets that it never reveals, and the content of its answers.
 import { readFileSync, statSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { createServer } from "node:net";
@@ -27,7 +27,7 @@ const post = (body: unknown): RequestInit => ({
 });
 
 describe("the address", () => {
-  test("is printed with a private file that leads to it", async () => {
+  test("is printed with a private file that redirects to it", async () => {
     const { ui } = create();
     const page = await ui();
     expect(page.url).toBe(`http://127.0.0.1:${page.port}/`);
@@ -91,7 +91,7 @@ describe("a request", () => {
     }
   });
 
-  test("that acts is refused by a read-only server, and changes nothing", async () => {
+  test("that changes something is refused by a read-only server", async () => {
     const { ui, start, request, nacre } = create();
     const page = await ui();
     const shell = start("sleep 1000");
@@ -128,7 +128,7 @@ test("every answer has a strict content security policy", async () => {
   }
 });
 
-test("the token is in no argument list, environment or log", async () => {
+test("the token appears in no argument list, environment or log", async () => {
   const page = await create().ui();
   await raw(page, "/api/shells", {});
   for (const file of ["cmdline", "environ"])
@@ -137,7 +137,7 @@ test("the token is in no argument list, environment or log", async () => {
 });
 
 describe("with --control", () => {
-  test("approves, and a second answer learns about the first", async () => {
+  test("approves, and refuses a second answer with the first one", async () => {
     const { ui, request, nacre } = create();
     const page = await ui("--control");
     const id = request();
@@ -153,7 +153,7 @@ describe("with --control", () => {
     expect(JSON.parse(nacre("run", "--json", "git clean -fdx"))).not.toHaveProperty("approval_id");
   });
 
-  test("kills with a proof", async () => {
+  test("kills a shell and returns the proof", async () => {
     const { ui, start } = create();
     const page = await ui("--control");
     const id = start("sleep 1000 & sleep 1000");
@@ -164,7 +164,7 @@ describe("with --control", () => {
   });
 });
 
-test("rows say what a shell is and does", async () => {
+test("a row contains the name, directory, status and last line of a shell", async () => {
   const { ui, start, dir } = create();
   const page = await ui();
   const id = start("echo first; echo last; exec sleep 1000", "--name", "dev");
@@ -176,7 +176,7 @@ test("rows say what a shell is and does", async () => {
   });
 });
 
-test("events bring changes, and secrets are redacted", async () => {
+test("the event stream sends changes, and redacts secrets", async () => {
   const { ui, start } = create();
   const page = await ui();
   const ending = new AbortController();

@@ -32,6 +32,6 @@ export async function printConfig(
 type Row = [string, { readonly value: string | readonly string[]; readonly origin: string }];
 
 function shownValue(value: string | readonly string[]): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return value === "" ? "none" : value;
   return value.length === 0 ? "none" : value.join(", ");
 }

@@ -23,28 +23,46 @@ export interface FleetFlags {
 }
 
 const PROGRAMS = { docker: "docker", kubernetes: "kubectl", slurm: "squeue" } as const;
+const ENGINES = Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[];
 
 export async function fleetSandboxes(io: CliIo, action: "ls" | "clean", flags: FleetFlags): Promise<number> {
   const named = flags.engine;
-  const names =
-    named === undefined ? (Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[]).filter(isHere) : [named];
+  const names = named === undefined ? ENGINES.filter(isHere) : [named];
+  if (names.length === 0)
+    remark(io, `no engine can be asked: none of ${Object.values(PROGRAMS).join(", ")} is on PATH`);
   const found: ListedSandbox[] = [];
-  let exitCode: number = EXIT.ok;
+  let answers = 0;
+  let failures = 0;
   for (const name of names) {
     const engine = engineOf(name, flags);
     try {
       const sandboxes = await engine.list();
-      const wanted = action === "ls" ? sandboxes : sandboxes.filter(isAbandoned);
-      if (action === "clean") await Promise.all(wanted.map(({ id }) => engine.release(id)));
-      found.push(...wanted);
+      answers++;
+      if (action === "ls") found.push(...sandboxes);
+      else failures += await removeAbandoned(io, engine, sandboxes, found);
     } catch (error) {
-      remark(io, printable(messageOf(error)));
-      // Without --engine, an engine that is not in use here is no failure.
-      if (named !== undefined) exitCode = EXIT.failed;
+      remark(io, `${name}: ${printable(messageOf(error))}`);
     }
   }
-  print(io, action, found, flags.json === true);
-  return exitCode;
+  if (answers > 0) print(io, action, found, flags.json === true);
+  else if (flags.json) printJson(io, []);
+  // Without --engine, an engine that is not in use here is no failure, unless there is no other.
+  return answers > 0 && failures === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** Adds the removed sandboxes to `removed`. Returns how many could not be removed. */
+async function removeAbandoned(
+  io: CliIo,
+  engine: FleetEngine,
+  sandboxes: readonly ListedSandbox[],
+  removed: ListedSandbox[],
+): Promise<number> {
+  const abandoned = sandboxes.filter(isAbandoned);
+  const results = await Promise.allSettled(abandoned.map(({ id }) => engine.release(id)));
+  removed.push(...abandoned.filter((_, index) => results[index]?.status === "fulfilled"));
+  const failed = results.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+  for (const { reason } of failed) remark(io, `${engine.name}: ${printable(messageOf(reason))}`);
+  return failed.length;
 }
 
 function engineOf(name: keyof typeof PROGRAMS, { namespace }: FleetFlags): FleetEngine {

@@ -45,14 +45,16 @@ export function initClient(io: CliIo, options: InitOptions): number {
   }
   const server = serverCommand(serverOptions);
   const file = fileOf(io, client, user);
+  const isProjectFile = !user && client.projectFile !== undefined;
   if (!write) {
+    const flags = isProjectFile ? "--write" : "--write --user";
     io.stderr.write(
-      `Configuration for ${client.title}, in ${shownPath(file)} (--write adds it to this file):\n\n`,
+      `Configuration for ${client.title}, in ${shownPath(file)} (${flags} adds it to this file):\n\n`,
     );
     io.stdout.write(snippetFor(client, server));
     return EXIT.ok;
   }
-  if (!user && client.projectFile === undefined) {
+  if (!user && !isProjectFile) {
     throw new NacreError(
       "invalid_input",
       `${client.title} reads only the user's file, ${shownPath(file)}. Nothing was changed: add --user to change it.`,
@@ -67,7 +69,7 @@ export function initClient(io: CliIo, options: InitOptions): number {
   const backup = replaceFile(file, after);
   io.stderr.write(`${client.title} is configured in ${shownPath(file)}.\n`);
   if (backup !== undefined) io.stderr.write(`The previous version is in ${shownPath(backup)}.\n`);
-  io.stderr.write(`${client.nextStep}\n`);
+  io.stderr.write(`${client.nextStep(isProjectFile ? " in this directory" : "")}\n`);
   return EXIT.ok;
 }
 

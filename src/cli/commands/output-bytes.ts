@@ -35,7 +35,7 @@ export async function printBytes(io: CliIo, shell: ShellProcess, plan: BytesPlan
   const from = { stdout: parts.stdout.from, stderr: parts.stderr.from };
   const ranges = () =>
     times?.piecesOf(parts, wanted) ?? wanted.map((stream) => ({ stream, ...parts[stream] }));
-  const pieces = follow ? shell.outputBytes({ from }) : piecesOf(parts, ranges());
+  const pieces = follow ? shell.outputBytes({ from, signal: io.stopped }) : piecesOf(parts, ranges());
   for await (const { stream, bytes } of pieces) {
     if (!wanted.includes(stream)) continue;
     const shown = sinks[stream].take(bytes);

@@ -100,12 +100,14 @@ async function runOnce(admitted: Admitted, timeoutMs = DEFAULT_TIMEOUT_MS): Prom
 /** The bash tool of the modes dialect, with its own limits and messages. It merges both streams. */
 async function callModesTool(io: CliIo, plan: RunPlan, signal: AbortSignal): Promise<Ended> {
   const { command, mode, env, dryRun, timeoutMs } = plan;
-  // The toolkit itself adds the policy file to the trusted files.
-  const { trustedFiles: _, ...options } = managerOptionsOf(plan);
+  // The toolkit itself adds the policy file and the audit file to the trusted files, and writes the audit log.
+  const { trustedFiles: _, events: __, ...options } = managerOptionsOf(plan);
+  const { auditFile } = plan;
   await using kit = await createToolkit({
     ...options,
     workingDir: plan.workingDir,
-    ...admissionOptionsOf(plan),
+    ...admissionOptionsOf({ ...plan, events: undefined }),
+    ...(auditFile === undefined ? {} : { auditFile }),
     dialect: "modes",
     ...approverFor(io),
   });

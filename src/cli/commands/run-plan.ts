@@ -1,6 +1,7 @@
 // The parsed command line of `nacre run`.
 import type { ConfineOptions } from "../../sandbox/sandbox.ts";
 import type { ShellManagerOptions } from "../../shell/manager-options.ts";
+import type { Events } from "../../support/events.ts";
 import type { EnvMode, Mode, Policy } from "../option.ts";
 
 export interface RunPlan {
@@ -22,6 +23,10 @@ export interface RunPlan {
   readonly shellProfile: "none" | "user" | undefined;
   readonly policy: Policy;
   readonly policyFile: string | undefined;
+  /** Absolute. */
+  readonly auditFile: string | undefined;
+  /** Receives what the audit log records. */
+  readonly events: Events | undefined;
   readonly timeoutMs: number | undefined;
   readonly mode: Mode | undefined;
   readonly json: boolean;
@@ -39,13 +44,16 @@ export interface RunPlan {
 
 /** Without a pool of slots, because the manager runs only one command. */
 export function managerOptionsOf(plan: RunPlan): ShellManagerOptions {
-  const { envMode, confine, workingDir, policyFile, shellProfile } = plan;
+  const { envMode, confine, workingDir, policyFile, auditFile, events, shellProfile } = plan;
+  // No sandbox lets commands write these files.
+  const trustedFiles = [policyFile, auditFile].filter((file) => file !== undefined);
   return {
     poolSize: 0,
     ...(shellProfile === undefined ? {} : { shellProfile }),
     environment: { mode: envMode },
     workspace: workingDir,
-    ...(policyFile === undefined ? {} : { trustedFiles: [policyFile] }),
+    ...(trustedFiles.length === 0 ? {} : { trustedFiles }),
+    ...(events === undefined ? {} : { events }),
     ...confine,
   };
 }

@@ -1,8 +1,9 @@
 // `nacre --remote URL COMMAND …`: runs the command line at the remote end. Output, exit code and Ctrl-C pass through.
-import { startRemoteLine } from "../../remote/client/remote-line.ts";
+import { type RemoteLine, startRemoteLine } from "../../remote/client/remote-line.ts";
 import { NacreError } from "../../support/errors.ts";
 import type { CliIo } from "../cli-io.ts";
 import { Interruption } from "../interruption.ts";
+import { remark } from "../print.ts";
 import type { RemoteCommandLine } from "../remote-command-line.ts";
 
 /** Commands about this machine or this terminal. */
@@ -32,7 +33,12 @@ export async function runRemoteLine(io: CliIo, { url, args }: RemoteCommandLine)
       `nacre ${command} works on this machine only: run it without --remote.`,
     );
   }
-  const line = startRemoteLine({ url }, args, io);
-  using _interruption = new Interruption(io, (signal) => line.signal(signal));
-  return await line.ended;
+  let line: RemoteLine | undefined;
+  // Listen before the client program starts: a signal would end this process without it.
+  using _interruption = new Interruption(io, (signal) => line?.signal(signal));
+  line = startRemoteLine({ url }, args, io);
+  const { exitCode, isCut, remark: text } = await line.ended;
+  if (text !== undefined) remark(io, text);
+  if (isCut) io.abandonOutput?.();
+  return exitCode;
 }

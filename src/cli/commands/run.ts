@@ -24,6 +24,7 @@ export interface RunFlags
   readonly cwd: string;
   readonly session?: string;
   readonly policyFile?: string;
+  readonly auditFile?: string;
   readonly timeout?: number;
   readonly mode?: Mode;
   readonly shellProfile?: "none" | "user";
@@ -33,7 +34,22 @@ export interface RunFlags
 }
 
 export async function executeRun(io: CliIo, options: RunFlags): Promise<number> {
-  const plan = planOf(io, options);
+  const { auditFile } = options;
+  if (auditFile === undefined) return await executePlan(io, planOf(io, options));
+  const { AuditLog } = await import("../../audit/audit-log.ts");
+  const { EVENT_NAMES, Events } = await import("../../support/events.ts");
+  const events = new Events();
+  const audit = new AuditLog(auditFile);
+  const removals = EVENT_NAMES.map((name) => events.on(name, (event) => audit.write(event)));
+  try {
+    return await executePlan(io, { ...planOf(io, options), auditFile, events });
+  } finally {
+    for (const remove of removals) remove();
+    audit.close();
+  }
+}
+
+async function executePlan(io: CliIo, plan: RunPlan): Promise<number> {
   const { json, background, session, dryRun, preview } = plan;
   if (preview && !dryRun) {
     const { runInPreview } = await import("./run-preview.ts");
@@ -87,6 +103,8 @@ function planOf(io: CliIo, options: RunFlags): RunPlan {
     namesEnvMode,
     policy,
     policyFile: options.policyFile,
+    auditFile: undefined,
+    events: undefined,
     shellProfile: options.shellProfile,
     timeoutMs: options.timeout ?? (mode && MODE_TIMEOUTS_MS[mode]),
     mode,

@@ -19,6 +19,7 @@ export interface ServeOptions extends SandboxFlags {
   readonly with?: readonly ToolGroup[];
   readonly policy: Policy;
   readonly policyFile?: string;
+  readonly auditFile?: string;
   readonly onTimeout?: OnTimeout;
   readonly scope?: string;
   readonly session?: string;
@@ -67,12 +68,13 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
 async function serveRemoteMcp(
   io: CliIo,
   url: string,
-  { workingDir: _, policyFile, logLevel: __, ...options }: McpOptions,
+  { workingDir: _, policyFile, auditFile, logLevel: __, ...options }: McpOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { proxyMcp } = await import("../../remote/client/mcp-proxy.ts");
   const { writtenRules } = await import("../../execution/policy-files.ts");
-  await proxyMcp({ url }, { ...options, rules: writtenRules(policyFile) }, { ...io, signal });
+  const rules = writtenRules(policyFile);
+  await proxyMcp({ url }, { ...options, rules }, { ...io, signal, ...defined({ auditFile }) });
 }
 
 async function serveOverHttp(

@@ -44,23 +44,22 @@ async function waitForShell(
   { timeout, json = false, port, file }: WaitOptions,
 ): Promise<Wait> {
   const condition = conditionOf(pattern, port, file);
-  const stop = new AbortController();
-  // For a remote client that is gone, the wait must not stay in the daemon.
-  io.signals?.once("signal", () => stop.abort());
-  const result = await shell.waitUntil({ ...condition, signal: stop.signal }, timeout);
+  const { stopped } = io;
+  const result = await shell.waitUntil({ ...condition, ...defined({ signal: stopped }) }, timeout);
   const line = result.kind === "matched" ? result.line : undefined;
   if (!json && line !== undefined) io.stdout.write(`${line}\n`);
   const remarkText = "remark" in result ? result.remark : undefined;
   const because = remarkText === undefined ? "" : `. ${remarkText}`;
   const report = (text: string) => json || remark(io, `${shell.id} ${text}`);
-  if (result.kind === "expired") report(`is still running after ${timeout}ms${because}`);
+  if (result.kind === "expired" && timeout !== undefined)
+    report(`is still running after ${timeout}ms${because}`);
   if (result.kind === "unreachable") report(`is unreachable${because}`);
   if (result.kind === "listening") report(`listens on port ${result.port} (PID ${result.pid})`);
   if (result.kind === "exists") report(`is waited for no longer: ${shownPath(result.path)} exists`);
   if (result.kind === "ended") {
     const before = condition.exit
       ? ""
-      : ` before ${pattern ? "the line appeared" : `${describeWanted(condition)} was ready`}`;
+      : ` before ${pattern ? "a line matched" : `${describeWanted(condition)} was ready`}`;
     report(`${describeOutcome(result.outcome)}${before}${because}`);
   }
   const { status, exitCode: exit_code, durationMs: duration_ms } = shell;

@@ -24,41 +24,24 @@ function defineList(program: Command, { io, done }: ProgramOptions): void {
 }
 
 function defineAnswers(program: Command, { io, done }: ProgramOptions): void {
-  program
-    .command("approve")
-    .description("let a command run that waits for your approval")
-    .argument("<id>", "the id of a request, or a unique beginning of it")
-    .addOption(rememberOption())
-    .addOption(forOption())
-    .addOption(pathsOption())
-    .option("--json", "print the request as one JSON object")
-    .addHelpText(
-      "after",
-      `${ANSWER_HELP}\n${examples("approve 1f2e", "approve 1f2e --remember session --for 2h")}`,
-    )
-    .action(async (id: string, options: AnswerFlags, command: Command) => {
-      checkRemember(command, options);
-      const { answerApproval } = await import("../commands/answer-approvals.ts");
-      done(answerApproval(io, "approve", id, options));
-    });
-  program
-    .command("deny")
-    .description("refuse a command that waits for your approval")
-    .argument("<id>", "the id of a request, or a unique beginning of it")
-    .option("--reason <text>", "what the agent reads")
-    .addOption(rememberOption())
-    .addOption(forOption())
-    .addOption(pathsOption())
-    .option("--json", "print the request as one JSON object")
-    .addHelpText(
-      "after",
-      `${ANSWER_HELP}\n${examples("deny ask_1f2e3d4c", "deny 1f2e --reason 'Use a branch instead.'")}`,
-    )
-    .action(async (id: string, options: AnswerFlags, command: Command) => {
-      checkRemember(command, options);
-      const { answerApproval } = await import("../commands/answer-approvals.ts");
-      done(answerApproval(io, "deny", id, options));
-    });
+  for (const { answer, description, ownOptions, shown } of ANSWERS) {
+    const command = program
+      .command(answer)
+      .description(description)
+      .argument("<id>", "the id of a request, or a unique beginning of it");
+    for (const [flags, meaning] of ownOptions) command.option(flags, meaning);
+    command
+      .addOption(rememberOption())
+      .addOption(forOption())
+      .addOption(pathsOption())
+      .option("--json", "print the request as one JSON object")
+      .addHelpText("after", `${ANSWER_HELP}\n${examples(...shown)}`)
+      .action(async (id: string, options: AnswerFlags) => {
+        checkRemember(command, options);
+        const { answerApproval } = await import("../commands/answer-approvals.ts");
+        done(answerApproval(io, answer, id, options));
+      });
+  }
 }
 
 function defineForget(program: Command, { io, done }: ProgramOptions): void {
@@ -102,3 +85,18 @@ function pathsOption(): Option {
 const ANSWER_HELP = `
 The first answer counts, wherever it comes from. A call that still waits goes on at once; otherwise the agent repeats
 the same call. Exit codes: 0 if your answer counts, 1 if the request is unknown, expired or already answered.`;
+
+const ANSWERS = [
+  {
+    answer: "approve",
+    description: "let a command run that waits for your approval",
+    ownOptions: [],
+    shown: ["approve 1f2e", "approve 1f2e --remember session --for 2h"],
+  },
+  {
+    answer: "deny",
+    description: "refuse a command that waits for your approval",
+    ownOptions: [["--reason <text>", "what the agent reads"]],
+    shown: ["deny ask_1f2e3d4c", "deny 1f2e --reason 'Use a branch instead.'"],
+  },
+] as const;

@@ -1,7 +1,7 @@
 // Defines `nacre config`.
 import { type Command, Option } from "commander";
 import { NETWORK_ACCESS, SANDBOX_PROFILES } from "../../engine/confinement.ts";
-import { examples, policyOption, shellProfileOption, withOption } from "../option.ts";
+import { auditFileOption, examples, policyOption, shellProfileOption, withOption } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 import type { SettingValues } from "../setting-names.ts";
 
@@ -14,13 +14,15 @@ export function defineConfig(program: Command, { io, done }: ProgramOptions): vo
     .addOption(new Option("--network <access>", "as for nacre run").choices(NETWORK_ACCESS))
     .addOption(shellProfileOption())
     .addOption(withOption())
+    .addOption(auditFileOption(io.cwd))
     .option("--json", "print them as one JSON object")
     .addHelpText(
       "after",
       `
 Settings are in nacre/config.json in the XDG configuration directory, for example { "policy": "cautious" }.
-The variables NACRE_POLICY, NACRE_SANDBOX, NACRE_NETWORK, NACRE_SHELL_PROFILE, NACRE_WITH and NACRE_REMOTES win over
-it, and flags over both. The file .nacre/config.json of a workspace can only make a setting stricter.
+The variables NACRE_POLICY, NACRE_SANDBOX, NACRE_NETWORK, NACRE_SHELL_PROFILE, NACRE_WITH, NACRE_REMOTES and
+NACRE_AUDIT_FILE win over it, and flags over both. The file .nacre/config.json of a workspace can only make a setting
+stricter, and cannot name an audit file.
 ${examples("config", "config --json")}`,
     )
     .action(async (options: SettingValues & { readonly json?: boolean }, command: Command) => {

@@ -6,6 +6,7 @@ import { fixedTime } from "../amounts.ts";
 import type { RunFlags } from "../commands/run.ts";
 import { hasDoubleDash, refuseLateOptions } from "../double-dash.ts";
 import {
+  auditFileOption,
   collectVariable,
   cwdOption,
   envModeOption,
@@ -51,6 +52,7 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
     .option("--stdin", "connect stdin (default: stdin is empty)")
     .addOption(policyOption())
     .addOption(policyFileOption(io.cwd))
+    .addOption(auditFileOption(io.cwd))
     .option("--dry-run", "ask the policy and print what would run; run nothing")
     .option("--preview", "write nothing to the directory; list what it would change (nacre preview)")
     .addOption(

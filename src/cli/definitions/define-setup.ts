@@ -1,5 +1,6 @@
 // Defines tour, doctor, init and completion.
 import type { Command } from "commander";
+import type { HttpAddress } from "../../mcp/http-address.ts";
 import { CLIENTS } from "../clients.ts";
 import type { DoctorOptions } from "../commands/doctor.ts";
 import type { InitOptions } from "../commands/init.ts";
@@ -71,6 +72,12 @@ function checkServerOptions(program: Command, options: readonly string[], init: 
   const [unexpected] = [...operands, ...unknown];
   if (unexpected !== undefined)
     init.error(`error: nacre mcp does not know '${unexpected}'. \`nacre mcp --help\` lists its options.`);
+  const http: HttpAddress | undefined = mcp?.getOptionValue("http");
+  if (http === undefined) return;
+  const address = http.host.includes(":") ? `[${http.host}]:${http.port}` : http.port;
+  init.error(
+    `error: a client starts the server over stdio, so its entry cannot contain --http. Start \`nacre mcp --http ${address}\` yourself, and add an entry with the url and the token that it prints to the client's file: docs/mcp.md has an example.`,
+  );
 }
 
 function defineCompletion(program: Command, { io, done }: ProgramOptions): void {

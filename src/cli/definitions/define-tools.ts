@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { ServeOptions } from "../commands/serve-mcp.ts";
 import type { ToolsOptions } from "../commands/tools.ts";
 import {
+  auditFileOption,
   dialectOption,
   examples,
   formatOption,
@@ -40,6 +41,7 @@ export function defineTools(program: Command, { io, done }: ProgramOptions): voi
     .addOption(withOption())
     .addOption(policyOption())
     .addOption(policyFileOption(io.cwd))
+    .addOption(auditFileOption(io.cwd))
     .option("--scope <name>", "share shells with other programs of the same scope")
     .option("--session <name>", "the name of the session that commands run in")
     .addOption(onTimeoutOption())

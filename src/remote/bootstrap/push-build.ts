@@ -8,8 +8,9 @@ import { ownBuildFiles } from "../../engine/own-build.ts";
 import { attempt } from "../../support/attempt.ts";
 import { REMOTE_NOISE_MAX_CHARS, REMOTE_PUSH_MAX_MS } from "../../support/limits.ts";
 import { within } from "../../support/timing.ts";
+import { printableLine } from "../links/client-output.ts";
 import type { Link } from "../links/link.ts";
-import { explainLinkFailure, printableLine } from "../links/link-failure.ts";
+import { explainLinkFailure } from "../links/link-failure.ts";
 import {
   checkMachine,
   checkSpace,

@@ -1,11 +1,14 @@
 // `nacre mcp --remote`: passes the messages of a local MCP client to the MCP server at the remote end. It adds a key to
 // every tool call, so that a call never runs twice. If a result is lost, it answers the call with an error.
 import type { Readable, Writable } from "node:stream";
+import { AuditLog } from "../../audit/audit-log.ts";
+import { monotonicMs, wallMs } from "../../support/clock.ts";
 import { messageOf, type NacreError } from "../../support/errors.ts";
 import { EXCERPT_MAX_CHARS, MCP_DRAIN_MAX_MS } from "../../support/limits.ts";
 import { deferred, within } from "../../support/timing.ts";
 import { FrameLines } from "../channel/frame-lines.ts";
 import { KEY_FIELD, parseMessage, type RpcMessage } from "../channel/rpc-peer.ts";
+import { describeLinkChange } from "./link-loss.ts";
 import { RemoteClient } from "./remote-client.ts";
 import type { RemoteOptions } from "./remote-options.ts";
 import { newCallKey } from "./remote-peer.ts";
@@ -15,6 +18,8 @@ export interface ProxyIo {
   readonly stdout: Writable;
   readonly stderr: { write(text: string): unknown };
   readonly signal: AbortSignal;
+  /** The audit log: the calls and their results. The remote end does not send its verdicts. */
+  readonly auditFile?: string;
 }
 
 type RequestId = number | string;
@@ -24,15 +29,25 @@ export async function proxyMcp(
   options: Readonly<Record<string, unknown>>,
   io: ProxyIo,
 ): Promise<void> {
-  const proxy = new McpProxy(remote, options, io);
-  await proxy.run();
+  const audit = io.auditFile === undefined ? undefined : new AuditLog(io.auditFile);
+  try {
+    await new McpProxy(remote, options, io, audit).run();
+  } finally {
+    audit?.close();
+  }
+}
+
+/** A request of the local client without an answer. */
+interface PendingRequest {
+  readonly message: RpcMessage;
+  readonly sentMs: number;
 }
 
 class McpProxy {
   readonly #io: ProxyIo;
   readonly #client: RemoteClient;
-  /** Requests of the local client without an answer. */
-  readonly #pending = new Map<RequestId, RpcMessage>();
+  readonly #audit: AuditLog | undefined;
+  readonly #pending = new Map<RequestId, PendingRequest>();
   readonly #idle = new Set<() => void>();
   /** The handshake of the local client, to repeat it at a new remote end. */
   #handshake: RpcMessage[] = [];
@@ -41,13 +56,23 @@ class McpProxy {
   #needsHandshake = false;
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(remote: RemoteOptions, options: Readonly<Record<string, unknown>>, io: ProxyIo) {
+  constructor(
+    remote: RemoteOptions,
+    options: Readonly<Record<string, unknown>>,
+    io: ProxyIo,
+    audit: AuditLog | undefined,
+  ) {
     this.#io = io;
+    this.#audit = audit;
     this.#client = new RemoteClient({
       remote,
       purpose: { kind: "mcp", options },
       onMessage: (json) => this.#fromRemote(json),
       onLost: (error) => this.#onLost(error),
+      onLink: (change) => {
+        io.stderr.write(`nacre mcp: ${describeLinkChange(change)}\n`);
+        audit?.write({ type: "link", at: wallMs(), ...change });
+      },
     });
   }
 
@@ -98,7 +123,11 @@ class McpProxy {
     if (method === "initialize") this.#handshake = [message];
     if (method === "notifications/initialized") this.#handshake.push(message);
     if (method === "notifications/cancelled") this.#settle(Object(message.params).requestId);
-    if (id !== undefined && method !== undefined) this.#pending.set(id, message);
+    if (id !== undefined && method !== undefined) this.#pending.set(id, { message, sentMs: monotonicMs() });
+    if (method === "tools/call") {
+      const { name, arguments: given } = Object(message.params);
+      this.#audit?.write({ type: "call", at: wallMs(), tool: String(name), arguments: given });
+    }
     const sent = method === "tools/call" ? withKey(message) : message;
     this.#sending = this.#sending.then(() => this.#send(sent));
   }
@@ -120,9 +149,25 @@ class McpProxy {
     if (id !== undefined && method === undefined) {
       // Drop an answer that the local client does not expect: it never sent the call, or has cancelled it.
       if (this.#repeated.delete(id) || !this.#pending.has(id)) return;
+      this.#recordResult(id, message);
       this.#settle(id);
     }
     this.#print(message);
+  }
+
+  #recordResult(id: RequestId, { result, error }: Pick<RpcMessage, "result" | "error">): void {
+    const request = this.#pending.get(id);
+    if (request?.message.method !== "tools/call") return;
+    const { name } = Object(request.message.params);
+    const { isError, structuredContent } = Object(result);
+    const success = error === undefined && isError !== true;
+    const code: unknown = Object(structuredContent).error_code;
+    const durationMs = Math.round(monotonicMs() - request.sentMs);
+    const tool = String(name);
+    this.#audit?.write({
+      ...{ type: "result", at: wallMs(), tool, success, durationMs },
+      ...(typeof code === "string" ? { code } : {}),
+    });
   }
 
   #settle(id: RequestId): void {
@@ -134,7 +179,7 @@ class McpProxy {
 
   #onLost(error: NacreError): void {
     this.#io.stderr.write(`nacre mcp: ${error.message}\n`);
-    for (const request of [...this.#pending.values()]) this.#answerLost(request, error);
+    for (const { message } of [...this.#pending.values()]) this.#answerLost(message, error);
     this.#needsHandshake = true;
   }
 
@@ -149,6 +194,7 @@ class McpProxy {
 
   #answerLost({ id, method }: RpcMessage, { code, message }: NacreError): void {
     if (id === undefined || !this.#pending.has(id)) return;
+    this.#recordResult(id, { result: { isError: true, structuredContent: { error_code: code } } });
     this.#settle(id);
     if (method === "tools/call") {
       const structuredContent = { output: "", error: message, error_code: code, notes: [] };

@@ -17,14 +17,17 @@ import { pushBuild } from "../bootstrap/push-build.ts";
 import { startArguments } from "../bootstrap/remote-scripts.ts";
 import { FrameLines } from "../channel/frame-lines.ts";
 import { type Greeting, parseGreeting } from "../channel/handshake.ts";
+import { printableLine } from "../links/client-output.ts";
 import type { Link } from "../links/link.ts";
-import { explainLinkFailure, LinkFailure, printableLine } from "../links/link-failure.ts";
+import { explainLinkFailure, LinkFailure } from "../links/link-failure.ts";
 
 export interface OpenLinkOptions {
   /** A Node program for the remote machine, on this machine. */
   readonly node?: string | undefined;
   /** The longest time until the greeting. */
   readonly connectMaxMs: number;
+  /** Ends the client program of an attempt. */
+  readonly signal: AbortSignal;
   /** Receives every line after the greeting. If it throws, the link is closed. */
   readonly onLine: (line: string) => void;
   /** Called at every byte after the greeting: a slow link takes long for a large message. */
@@ -61,7 +64,7 @@ type Attempt = OpenLink | MachineFacts;
 async function attemptLink(
   link: Link,
   buildHash: string,
-  { connectMaxMs, onLine, onBytes, onEnd }: OpenLinkOptions,
+  { connectMaxMs, signal, onLine, onBytes, onEnd }: OpenLinkOptions,
 ): Promise<Attempt> {
   const child = startLinkProcess(link.argv(startArguments(buildHash, link.cwd)));
   const noise = { stdout: "", stderr: "" };
@@ -80,6 +83,7 @@ async function attemptLink(
     if (line.trimEnd() === "nacre-probe end") result.resolve(readFacts(probed));
   });
   const fail = () => child.kill();
+  signal.addEventListener("abort", fail, { once: true });
   let broken: unknown;
   let before = 0;
   child.stdout.on("data", (chunk: Buffer) => {
@@ -106,6 +110,7 @@ async function attemptLink(
     else result.resolve(end);
   });
   const settled = await within(connectMaxMs, result.promise);
+  signal.removeEventListener("abort", fail);
   if (settled !== undefined && "epoch" in settled) return openedLink(child, settled);
   fail();
   if (settled !== undefined && "nodes" in settled) return settled;

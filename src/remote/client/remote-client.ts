@@ -13,7 +13,6 @@ import {
   REMOTE_END_MAX_MS,
   REMOTE_VIOLATIONS_MAX_COUNT,
 } from "../../support/limits.ts";
-import { isError } from "../../support/realms.ts";
 import { type Deferred, deferred, within } from "../../support/timing.ts";
 import { Channel } from "../channel/channel.ts";
 import {
@@ -23,11 +22,12 @@ import {
   readWelcome,
   type Welcome,
 } from "../channel/handshake.ts";
-import { fromWireError } from "../channel/wire-error.ts";
 import type { Link } from "../links/link.ts";
 import { LinkFailure } from "../links/link-failure.ts";
 import { parseRemote } from "../links/link-url.ts";
+import { type LinkChange, LinkLoss } from "./link-loss.ts";
 import { type OpenLink, openLink } from "./open-link.ts";
+import { handshakeFailure, RemoteLost } from "./remote-lost.ts";
 import { type RemoteOptions, type RemoteTimes, remoteTimes } from "./remote-options.ts";
 import { RetryPace } from "./retry-pace.ts";
 
@@ -37,16 +37,8 @@ export interface RemoteClientOptions {
   readonly onMessage: (json: string) => void;
   /** The remote end has lost this client: no earlier message will be answered. The next `ready` starts anew. */
   readonly onLost: (error: NacreError) => void;
-}
-
-/** Why the calls of a client are lost. */
-class RemoteLost extends NacreError {
-  constructor(url: string, cause: string) {
-    super(
-      "remote_lost",
-      `The connection to ${url} was lost, and with it the result: ${cause}. The command may have run; nacre does not run it again. Look at the state it left before you repeat it.`,
-    );
-  }
+  /** The link was lost for a while, or is restored. @default ignored */
+  readonly onLink?: ((change: LinkChange) => void) | undefined;
 }
 
 export class RemoteClient {
@@ -65,7 +57,10 @@ export class RemoteClient {
   #bye: Deferred<void> | undefined;
   #isClosed = false;
   #closing: Promise<void> | undefined;
+  /** Ends the client program that connects when this client is closed. */
+  readonly #attempts = new AbortController();
   readonly #pace: RetryPace;
+  readonly #loss: LinkLoss;
   /** Links in a row that the remote end has broken. */
   #violations = 0;
   /** A message that arrived and cannot be read. It will not arrive again, so its call has no answer. */
@@ -76,12 +71,18 @@ export class RemoteClient {
     this.#link = parseRemote(options.remote.url);
     this.#times = remoteTimes(options.remote);
     this.#pace = new RetryPace(this.#times.retryMaxMs);
+    this.#loss = new LinkLoss(this.#link.url, (change) => options.onLink?.(change));
     this.#channel = this.#newChannel();
   }
 
   /** The directory at the remote end. Known after the first connection. */
   get cwd(): string {
     return this.#welcome?.cwd ?? "/";
+  }
+
+  /** Whether the remote end has this client, with or without a link now. */
+  get isKnown(): boolean {
+    return this.#epoch !== null;
   }
 
   /** The PID of the daemon. @internal */
@@ -136,6 +137,8 @@ export class RemoteClient {
       await within(REMOTE_END_MAX_MS, Promise.all([sayBye, bye.promise]));
     }
     this.#isClosed = true;
+    this.#loss.end();
+    this.#attempts.abort();
     this.#detach()?.finish();
   }
 
@@ -163,8 +166,9 @@ export class RemoteClient {
       if (current !== undefined && current === this.#open) this.#onEnd(broken);
     };
     const { connectMaxMs } = this.#times;
+    const { signal } = this.#attempts;
     const node = (this.#options.remote.node ?? process.env["NACRE_REMOTE_NODE"]) || undefined;
-    const open = await openLink(this.#link, { node, connectMaxMs, onLine, onBytes, onEnd });
+    const open = await openLink(this.#link, { node, connectMaxMs, signal, onLine, onBytes, onEnd });
     current = open;
     if (this.#epoch !== null && open.greeting.epoch !== this.#epoch) {
       open.close();
@@ -175,7 +179,7 @@ export class RemoteClient {
     if (current === this.#open) return;
     open.close();
     this.#checkOpen();
-    throw this.#refused(answer);
+    throw handshakeFailure(this.#link.url, answer);
   }
 
   #bind(open: OpenLink, welcome: Welcome): void {
@@ -189,25 +193,10 @@ export class RemoteClient {
     if (welcome.state === "new") this.#welcome = welcome;
     this.#open = open;
     this.#pace.bound();
+    this.#loss.restored();
     clearInterval(this.#heartbeat);
     this.#heartbeat = setInterval(() => this.#beat(open), this.#times.pingMs).unref();
     this.#bound.resolve();
-  }
-
-  /** `answer`: a welcome, the reason why the link ended, or undefined after the time. */
-  #refused(answer: unknown): NacreError {
-    const { url } = this.#link;
-    if (answer === undefined)
-      return new LinkFailure(`The remote end ${url} did not answer the handshake in time.`, false);
-    if (isError(answer))
-      return new LinkFailure(`The link to ${url} ended during the handshake: ${messageOf(answer)}`, false);
-    const { state, error } = answer as Partial<Welcome>;
-    if (state === undefined) return new LinkFailure(`The link to ${url} ended during the handshake.`, false);
-    if (state === "refused") return fromWireError(error);
-    return new RemoteLost(
-      url,
-      "the remote end has ended this client, because it was without a link for too long",
-    );
   }
 
   #hello(): ClientHello {
@@ -264,7 +253,10 @@ export class RemoteClient {
     if (broken !== undefined) this.#violations += 1;
     const isLost = this.#unreadable !== undefined || this.#violations >= REMOTE_VIOLATIONS_MAX_COUNT;
     if (isLost) this.#lose(new RemoteLost(this.#link.url, messageOf(this.#unreadable ?? broken)));
-    else void this.#restore();
+    else {
+      this.#loss.lost();
+      void this.#restore();
+    }
   }
 
   async #restore(): Promise<void> {
@@ -284,6 +276,7 @@ export class RemoteClient {
   }
 
   #lose(error: NacreError): void {
+    this.#loss.end();
     this.#epoch = null;
     this.#id = newClientId();
     this.#channel = this.#newChannel();

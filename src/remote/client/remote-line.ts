@@ -1,12 +1,13 @@
 // Runs a command line of the nacre program at the remote end: its output, its exit code and the signals of this process
 // travel over the channel. Ctrl-C travels as a request, because killing the link would not stop the remote command.
-
-import { once } from "node:events";
+import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { monotonicMs } from "../../support/clock.ts";
 import { NacreError } from "../../support/errors.ts";
-import { REMOTE_FLOOD_MAX_BYTES } from "../../support/limits.ts";
-import { deferred } from "../../support/timing.ts";
+import { REMOTE_FLOOD_MAX_BYTES, REMOTE_LINK_END_MS, REMOTE_SIGNAL_MAX_MS } from "../../support/limits.ts";
+import { deferred, within } from "../../support/timing.ts";
 import type { RpcHandler } from "../channel/rpc-peer.ts";
+import { describeLinkChange } from "./link-loss.ts";
 import type { RemoteOptions } from "./remote-options.ts";
 import { newCallKey, RemotePeer } from "./remote-peer.ts";
 
@@ -20,9 +21,17 @@ export interface LineIo {
 }
 
 export interface RemoteLine {
-  /** Resolves with the exit code of the command line. */
-  readonly ended: Promise<number>;
+  readonly ended: Promise<RemoteLineEnd>;
+  /** Passes a signal of this process on. */
   signal(name: NodeJS.Signals): void;
+}
+
+export interface RemoteLineEnd {
+  readonly exitCode: number;
+  /** Whether a signal ended it, as one ends a process: output that no reader takes must not keep this process alive. */
+  readonly isCut: boolean;
+  /** What the user should know about the command at the remote end. */
+  readonly remark?: string;
 }
 
 export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], io: LineIo): RemoteLine {
@@ -35,11 +44,13 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
     const bytes = Buffer.from(String(data), "base64");
     unwrittenBytes += bytes.length;
     if (unwrittenBytes > REMOTE_FLOOD_MAX_BYTES) flooded.reject(tooMuchOutput(remote.url));
-    writing = writing.then(async () => {
-      await write(target, bytes);
+    const written = writing.then(async () => {
+      const isOpen = await write(target, bytes);
       unwrittenBytes -= bytes.length;
+      return { isOpen };
     });
-    return writing;
+    writing = written;
+    return written;
   };
   const peer = new RemotePeer(
     remote,
@@ -48,25 +59,45 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
       ["nacre/cli.output", print],
       ["nacre/cli.stdin", () => void sendInput(peer, io.stdin)],
     ]),
+    (change) => io.stderr.write(`nacre: ${describeLinkChange(change)}\n`),
   );
-  const run = async () => {
+  const abandoned = deferred<RemoteLineEnd>();
+  /** When the first signal was sent that the remote end has not confirmed. */
+  let unconfirmed: { readonly name: NodeJS.Signals; readonly sentMs: number } | undefined;
+  const signal = (name: NodeJS.Signals) => {
+    const { [name]: number } = constants.signals;
+    const end = { exitCode: SIGNALED + number, isCut: true };
+    if (!peer.client.isKnown) return abandoned.resolve(end);
+    if (unconfirmed && monotonicMs() - unconfirmed.sentMs >= REMOTE_SIGNAL_MAX_MS) {
+      const remark = `${remote.url} did not confirm ${unconfirmed.name}; the command may still run there`;
+      return abandoned.resolve({ ...end, remark });
+    }
+    unconfirmed ??= { name, sentMs: monotonicMs() };
+    const confirm = () => {
+      unconfirmed = undefined;
+    };
+    peer.request("nacre/cli.signal", { name }).then(confirm, () => {});
+  };
+  const run = async (): Promise<RemoteLineEnd> => {
+    let isCut = false;
     try {
       const { interactive, colors = { stdout: false, stderr: false }, columns } = io;
       const params = { argv, interactive, colors, columns };
-      const asked = peer.request<{ exitCode: number }>("nacre/cli.run", params, { key: newCallKey() });
-      const { exitCode } = await Promise.race([asked, flooded.promise]);
-      await writing;
-      return exitCode;
+      const asked = peer.request<RemoteLineEnd>("nacre/cli.run", params, { key: newCallKey() });
+      const end = await Promise.race([asked, flooded.promise, abandoned.promise]);
+      isCut = end.isCut;
+      if (!isCut) await writing;
+      return end;
     } finally {
       io.stdin.destroy();
-      await peer.close();
+      await (isCut ? within(REMOTE_LINK_END_MS, peer.close()) : peer.close());
     }
   };
-  return {
-    ended: run(),
-    signal: (name) => void peer.request("nacre/cli.signal", { name }).catch(() => {}),
-  };
+  return { ended: run(), signal };
 }
+
+/** Shells report 128 and the number of the signal. */
+const SIGNALED = 128;
 
 function tooMuchOutput(url: string): NacreError {
   return new NacreError(
@@ -88,7 +119,8 @@ async function sendInput(peer: RemotePeer, stdin: Readable): Promise<void> {
   }
 }
 
-async function write(stream: Writable, bytes: Buffer): Promise<void> {
-  if (stream.destroyed || stream.write(bytes)) return;
-  await Promise.race([once(stream, "drain"), once(stream, "close")]).catch(() => {});
+/** Resolves to false if the reader has closed the stream. */
+function write(stream: Writable, bytes: Buffer): Promise<boolean> {
+  // Node's stdout becomes writable again after an error, but this write reports it.
+  return new Promise((resolve) => stream.write(bytes, (error) => resolve(!error)));
 }

@@ -11,6 +11,7 @@ import {
   type RpcParams,
   RpcPeer,
 } from "../channel/rpc-peer.ts";
+import type { LinkChange } from "./link-loss.ts";
 import { RemoteClient } from "./remote-client.ts";
 import type { RemoteOptions } from "./remote-options.ts";
 
@@ -18,7 +19,12 @@ export class RemotePeer {
   readonly client: RemoteClient;
   readonly #peer: RpcPeer;
 
-  constructor(remote: RemoteOptions, purpose: Purpose, handlers: ReadonlyMap<string, RpcHandler>) {
+  constructor(
+    remote: RemoteOptions,
+    purpose: Purpose,
+    handlers: ReadonlyMap<string, RpcHandler>,
+    onLink?: (change: LinkChange) => void,
+  ) {
     this.client = new RemoteClient({
       remote,
       purpose,
@@ -27,6 +33,7 @@ export class RemotePeer {
         if (message) this.#peer.take(message);
       },
       onLost: (error) => this.#peer.fail(error),
+      onLink,
     });
     this.#peer = new RpcPeer((message) => this.client.send(JSON.stringify(message)), handlers);
   }

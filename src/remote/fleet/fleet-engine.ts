@@ -6,7 +6,8 @@ import { type ClientResult, runClientProgram } from "../../engine/link-process.t
 import { isSameProcess, thisProcess } from "../../engine/process-table.ts";
 import { attempt } from "../../support/attempt.ts";
 import { NacreError } from "../../support/errors.ts";
-import { EXCERPT_MAX_CHARS, FLEET_ANSWER_MAX_MS } from "../../support/limits.ts";
+import { FLEET_ANSWER_MAX_MS, PRINTED_EXCERPT_MAX_CHARS } from "../../support/limits.ts";
+import { lastPrintedLines } from "../links/client-output.ts";
 
 export interface SandboxRequest {
   readonly name: string;
@@ -76,6 +77,10 @@ function describeFailure(
   if (startError !== undefined) return `the program ${program} could not be started (${startError}).`;
   if (timedOut)
     return `${program} did not end within ${FLEET_ANSWER_MAX_MS}ms. Its server may be unreachable: run ${program} by hand.`;
-  const text = `${stdout}\n${stderr}`.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ").trim();
-  return `${program} ended with exit code ${code}: ${text.slice(-EXCERPT_MAX_CHARS * 4)}`;
+  // Clients repeat an error before they say what it means: the last line is enough.
+  const printed = lastPrintedLines(`${stdout}\n${stderr}`, {
+    maxLines: 1,
+    maxChars: PRINTED_EXCERPT_MAX_CHARS,
+  });
+  return `${program} ended with exit code ${code}${printed === "" ? "" : `: ${printed}`}`;
 }

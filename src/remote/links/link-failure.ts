@@ -2,7 +2,8 @@
 // nothing: ssh returns 255 for everything, and kubectl can return 0 after a lost connection.
 import type { LinkEnd } from "../../engine/link-process.ts";
 import { NacreError } from "../../support/errors.ts";
-import { EXCERPT_MAX_CHARS } from "../../support/limits.ts";
+import { PRINTED_EXCERPT_MAX_CHARS } from "../../support/limits.ts";
+import { lastPrintedLines } from "./client-output.ts";
 import type { KnownFailure } from "./known-failure.ts";
 import { KUBERNETES_FAILURES } from "./kubernetes-failures.ts";
 import type { Link, LinkKind } from "./link.ts";
@@ -25,6 +26,12 @@ const PACKAGES: Readonly<Record<string, string>> = {
 const OF_KIND: Readonly<Record<LinkKind, readonly KnownFailure[]>> = {
   ...{ ssh: [], docker: [], podman: [], kubernetes: KUBERNETES_FAILURES, slurm: SLURM_FAILURES },
   command: [...KUBERNETES_FAILURES, ...SLURM_FAILURES],
+};
+
+/** What to do about a failure that is not known. */
+const HINTS: Partial<Readonly<Record<LinkKind, string>>> = {
+  slurm:
+    "Check that sinfo works here, that squeue --me lists the job as RUNNING, and that the body of the job is nacre serve.",
 };
 
 const KNOWN: readonly KnownFailure[] = [
@@ -121,7 +128,8 @@ export function explainLinkFailure(link: Link, end: LinkEnd | "silent", noise: L
     end === "silent"
       ? "it did not greet in time"
       : `${link.program} ended ${describeEnd(end)} before the greeting`;
-  return new LinkFailure(`${where}: ${how}. Run the client program by hand to see why.${quoted}`, false);
+  const { [link.kind]: hint = "Run the client program by hand to see why." } = HINTS;
+  return new LinkFailure(`${where}: ${how}. ${hint}${quoted}`, false);
 }
 
 function describeEnd({ code, signal }: LinkEnd): string {
@@ -130,24 +138,6 @@ function describeEnd({ code, signal }: LinkEnd): string {
 
 /** What the client program printed last, on one line. */
 function lastLines({ stderr, stdout }: LinkNoise): string {
-  const lines = `${stdout}\n${stderr}`
-    .split("\n")
-    .map(printableLine)
-    .filter((line) => line !== "");
-  const last = lines
-    .slice(-3)
-    .join(" | ")
-    .slice(-EXCERPT_MAX_CHARS * 2);
+  const last = lastPrintedLines(`${stdout}\n${stderr}`, { maxLines: 3, maxChars: PRINTED_EXCERPT_MAX_CHARS });
   return last === "" ? "" : ` It printed: ${last}`;
-}
-
-/**
- * Removes control characters, and marks that reverse the direction of text: text from the remote end must not control
- * the reader's terminal.
- */
-export function printableLine(line: string): string {
-  return line
-    .replace(/\u001b\[[0-9;]*[A-Za-z]/g, "")
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, " ")
-    .trim();
 }

@@ -4,6 +4,13 @@ import type { KnownFailure } from "./known-failure.ts";
 
 export const SLURM_FAILURES: readonly KnownFailure[] = [
   {
+    pattern: /fetch_config|Could not establish a configuration source|unable to (?:open|read) slurm\.conf/i,
+    why: "the Slurm client on this machine has no configuration",
+    fix: () =>
+      "Run nacre on a machine where sinfo works, such as a login node, or set SLURM_CONF to the slurm.conf of the cluster.",
+    isFinal: false,
+  },
+  {
     pattern: /Unable to contact slurm controller|Socket timed out on send\/recv|Zero Bytes were transmitted/i,
     why: "the Slurm controller cannot be reached",
     fix: () => "Check that sinfo works, and that SLURM_CONF names the right cluster.",

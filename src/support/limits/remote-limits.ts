@@ -19,6 +19,10 @@ export const REMOTE_HELLO_MAX_MS = 30_000;
 export const REMOTE_VIOLATIONS_MAX_COUNT = 5;
 /** Time for the answer to a cancelled request. Longer than it takes to notice and restore a silent link. */
 export const REMOTE_CANCEL_MAX_MS = 120_000;
+/** Time for the remote end to confirm a signal. After it, another signal ends the client without the remote end. */
+export const REMOTE_SIGNAL_MAX_MS = 1_000;
+/** Time for which a link is lost before the client reports it: short cuts are of no interest. */
+export const REMOTE_LOSS_NOTICE_MS = 1_000;
 /** Time for the daemon to end a client that says goodbye. */
 export const REMOTE_END_MAX_MS = 10_000;
 /** Time for the link's client program to exit after its stdin was closed. */
@@ -45,6 +49,8 @@ export const REMOTE_FLOOD_MAX_BYTES = 16 * 1024 * 1024;
 /** Output before the greeting, per stream: the part kept for error messages, and the most that is read. */
 export const REMOTE_NOISE_MAX_CHARS = 16 * 1024;
 export const REMOTE_BEFORE_GREETING_MAX_BYTES = 16 * 1024 * 1024;
+/** Length of what an error quotes from the output of a client program. */
+export const PRINTED_EXCERPT_MAX_CHARS = 320;
 /** Size of one piece of output, before base64. */
 export const REMOTE_READ_MAX_BYTES = 1024 * 1024;
 /** Output that is sent with the result of a run; the client reads more of it by offset. */

@@ -110,7 +110,9 @@ class RemoteKit {
       ],
     ]);
     const target: RemoteOptions = typeof remote === "string" ? { url: remote } : remote;
-    this.#peer = new RemotePeer(target, { kind: "kit", options: sent }, handlers);
+    this.#peer = new RemotePeer(target, { kind: "kit", options: sent }, handlers, (change) =>
+      this.#events.emit("link", change),
+    );
     const described = Object.fromEntries(DESCRIBED.map((name) => [name, options[name]]));
     const { registry: local } = assemble(defined(described) as ToolkitOptions);
     this.#registry.registerMany(
@@ -255,7 +257,8 @@ class RemoteKit {
   #onEvent({ event, shell }: RpcParams): void {
     if (shell) this.#shellOf(shell as RemoteShellState);
     const { type, at: _, ...data } = event as NacreEvent;
-    if (EVENT_NAMES.includes(type)) this.#events.emit(type, data as never);
+    // Only this end knows about the link.
+    if (EVENT_NAMES.includes(type) && type !== "link") this.#events.emit(type, data as never);
   }
 
   #shellOf(state: RemoteShellState): RemoteShell {

@@ -1,0 +1,43 @@
+// The end of what a client program printed, for an error message: whole lines, on one line, safe for a terminal.
+
+/** docker ends every error with such a line. */
+const HELP_HINT = /^(?:See|Run) '.* --help'/;
+
+export interface OutputExcerpt {
+  readonly maxLines: number;
+  readonly maxChars: number;
+}
+
+/** The last lines that fit. A last line that is too long is cut at a word. "" if nothing was printed. */
+export function lastPrintedLines(text: string, { maxLines, maxChars }: OutputExcerpt): string {
+  const lines = text
+    .split("\n")
+    .map(printableLine)
+    .filter((line) => line !== "" && !HELP_HINT.test(line));
+  const [last = "", ...before] = lines.toReversed();
+  let shown = cutAtWord(last, maxChars);
+  for (const line of before.slice(0, maxLines - 1)) {
+    const longer = `${line} | ${shown}`;
+    if (longer.length > maxChars) break;
+    shown = longer;
+  }
+  return shown;
+}
+
+/** Keeps the beginning of the line: it says what failed. */
+function cutAtWord(line: string, maxChars: number): string {
+  if (line.length <= maxChars) return line;
+  const cut = line.slice(0, maxChars + 1);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), 0)) || cut.slice(0, maxChars)} …`;
+}
+
+/**
+ * Removes control characters, and marks that reverse the direction of text: text from the remote end must not control
+ * the reader's terminal.
+ */
+export function printableLine(line: string): string {
+  return line
+    .replace(/\u001b\[[0-9;]*[A-Za-z]/g, "")
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, " ")
+    .trim();
+}
