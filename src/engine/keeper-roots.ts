@@ -1,7 +1,7 @@
-// The state roots of every running nacre of this user: keepers, shims and deputies have their keeper's directory on
-// their command lines. Sandboxes hide these roots. Each call reads only processes that are new since the last one. A
-// root counts only while one of its processes is alive: afterwards a user can remove it, and a sandbox cannot start
-// with a mask over a missing directory.
+// The state roots of every running nacre of this user. The command line of every keeper, of its shims and of its deputy
+// (which takes over if the keeper dies) contains the keeper's directory. Sandboxes hide these roots. Each call reads
+// only processes that are new since the last one. A root counts only while one of its processes is alive: afterwards a
+// user can remove it, and a sandbox cannot start with a mask over a missing directory.
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { markPids, NO_PIDS, type PidMark, pidsSince } from "./pids-since.ts";

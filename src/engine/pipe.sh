@@ -4,7 +4,7 @@
 # open_pipe FD: a new, empty pipe without a name, open for reading and writing as this fd. Not a fifo, because every
 # process that sees the path of a fifo can open it, and because mkfifo is another program.
 open_pipe() {
-  # From 5.1 on bash passes a short here-string through a pipe; before that, through a file.
+  # bash 5.1 and later pass a short here-string through a pipe. Earlier versions use a file.
   eval "exec $1<<<''"
   if [[ -p /proc/$BASHPID/fd/$1 ]]; then
     eval "exec $1<>/proc/$BASHPID/fd/$1"

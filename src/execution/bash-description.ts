@@ -16,7 +16,7 @@ ${timingDescription(options)}
 For servers, watchers and anything that does not end by itself, set run_in_background: true. It starts in the directory of the session, with its exports and functions, and cannot change the session. It returns a bash_id at once; read with BashOutput, end with KillShell. The timeout does not apply to it. Do NOT append & for this, and do NOT poll with sleep: BashOutput can wait for a line or for the end.
 A command that leaves processes running (with &) returns at once; the result names them, and wait, jobs and kill %1 work in a later call.
 
-If the output exceeds ${maxOutputChars} characters, you get its start, its end, and a bash_id with which BashOutput shows the rest. stderr follows stdout after a line [stderr].
+If the output exceeds ${maxOutputChars} characters, you get its start, its end, and where all of it is. stderr follows stdout after a line [stderr].
 A non-zero exit code is reported as a failure, with the output. Commands that would destroy the system are refused with the reason and a safer alternative; do NOT rewrite them to bypass the refusal.
 To read, search or edit files, prefer dedicated tools if you have them.${sandboxDescription(options)}`;
 }

@@ -15,7 +15,7 @@ import { truncateText } from "../text/truncate.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
-import { sandboxOf } from "./confinement-notes.ts";
+import { isConfined, sandboxOf } from "./confinement-notes.ts";
 import { statusLine } from "./endings.ts";
 import {
   type ExecutionOptions,
@@ -33,7 +33,7 @@ import { viewTerminal, withoutCodes } from "./terminal-view.ts";
 const INPUT = z.object({
   bash_id: z.string().describe('The id that Bash returned; "any" with wait_for "exit"'),
   filter: z.string().optional().describe("RE2 regular expression: shows only matching new lines"),
-  wait_for: z.string().optional().describe('RE2 regular expression of a new line, or "exit"'),
+  wait_for: z.string().optional().describe('RE2 regular expression that a new line must match, or "exit"'),
   wait_for_port: z.int().optional(),
   wait_for_file: z.string().optional(),
   wait_ms: z
@@ -62,11 +62,11 @@ export class BashOutputTool extends BaseTool<typeof INPUT, BashOutputMetadata> {
   readonly category: ToolCategory = "execution";
   override readonly annotations: ToolAnnotations = { readOnlyHint: true };
   readonly description =
-    `Returns the output of a background shell since your last call, its status, and its exit code if it ended. Does NOT restart or end anything.
+    `Returns a background shell's output since your last call, its status, and its exit code if it ended. Does NOT restart or end anything.
 
-To wait, set wait_for (a new line that matches, or "exit"), wait_for_port (the shell listens on this TCP port) or wait_for_file (it exists). Do NOT call this in a loop or with sleep: one call is enough, and it returns early when the shell ends. bash_id "any" waits for the first shell that ends.
-To look at ALL output, also of ended shells and of truncated Bash results, set search, from_line or tail_lines: shows numbered lines (stdout:1234: text) and marks nothing as read. Do NOT run a command again to see its output.
-filter shows only matching lines; the other lines count as read. While the shell runs, you get only whole lines.`;
+To wait, set wait_for (until a new line matches, or "exit"), wait_for_port (until the shell listens on it) or wait_for_file (until this file exists). Do NOT call this in a loop or with sleep: one call is enough: it returns early if the shell ends. bash_id "any" waits for the first shell to end.
+To read ALL output, even of ended shells and truncated Bash results, set search, from_line or tail_lines. This returns numbered lines (stdout:1234: text) and marks nothing as read. Do NOT run a command again to see its output.
+filter shows only matching lines; the others count as read. While the shell runs, you get only whole lines.`;
   readonly input = INPUT;
   readonly #options: ResolvedExecutionOptions;
 
@@ -96,7 +96,7 @@ filter shows only matching lines; the other lines count as read. While the shell
         ? undefined
         : await compile(args.wait_for, "wait_for");
     const shell = await this.#shellOf(args, context);
-    if (!shell) return noEnd(args);
+    if (!shell) return noShellEnded(args);
     checkPresent(shell.id, shell.outputParts);
     if (isReading(args)) return await readLines(shell, args, context, this.#options);
     const waited = await waitForOutput(shell, args, pattern, context);
@@ -110,9 +110,9 @@ filter shows only matching lines; the other lines count as read. While the shell
     const running = outcome === undefined;
     const durationMs = shell.durationMs;
     const parts = takeNew(shell, readerOf(context), running);
-    const isSandboxed = shell.confinement?.driver === "bubblewrap";
+    const hiddenUnder = isConfined(shell.confinement) ? () => shell.id : undefined;
     const textOptions = shell.terminal ? withoutCodes(this.#options) : this.#options;
-    const rendered = await render(parts, textOptions, { filter, isSandboxed });
+    const rendered = await render(parts, textOptions, { filter, hiddenUnder });
     const metadata: BashOutputMetadata = {
       bash_id: shell.id,
       status: statusOf(outcome),
@@ -140,7 +140,7 @@ filter shows only matching lines; the other lines count as read. While the shell
 }
 
 /** The result if no shell has ended in time. */
-function noEnd({ wait_ms = WAIT_DEFAULT_MS }: z.output<typeof INPUT>): ToolResult<BashOutputMetadata> {
+function noShellEnded({ wait_ms = WAIT_DEFAULT_MS }: z.output<typeof INPUT>): ToolResult<BashOutputMetadata> {
   const text = `No background shell has ended within ${wait_ms}ms.`;
   return ToolResult.ok(text, { waited_for: "timeout" } as BashOutputMetadata);
 }

@@ -8,11 +8,11 @@ import { wirePath } from "../support/path-text.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import type { CallTiming } from "./call-timing.ts";
-import { sandboxNotes, sandboxOf } from "./confinement-notes.ts";
+import { isConfined, sandboxNotes, sandboxOf } from "./confinement-notes.ts";
 import { type CommandMetadata, endedResult, endingMetadata } from "./endings.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { sessionLeftovers } from "./leftovers.ts";
-import { notesOn, restNote } from "./notes.ts";
+import { notesOn } from "./notes.ts";
 import type { PreviewMetadata } from "./preview-metadata.ts";
 import { promptNote } from "./prompt-note.ts";
 import { type OutputParts, render, sanitizerFor } from "./render.ts";
@@ -47,9 +47,13 @@ export async function bashResult(
   if (shell) return await movedToBackground(result, shell, call);
   const { options, context } = call;
   const leftovers = leftoverShell ? sessionLeftovers(result.leftovers) : [];
-  const isSandboxed = result.confinement?.driver === "bubblewrap";
-  const { text, truncated, outputFile } = await render(partsOf(result), options, { isSandboxed });
-  const outputId = truncated ? result.asShell().id : undefined;
+  let whole: ShellProcess | undefined;
+  const idOfAll = () => {
+    whole ??= result.asShell();
+    return whole.id;
+  };
+  const hiddenUnder = isConfined(result.confinement) ? idOfAll : undefined;
+  const { text, truncated, outputFile } = await render(partsOf(result), options, { hiddenUnder });
   const metadata: BashMetadata = {
     ...common(result, call),
     truncated,
@@ -57,7 +61,7 @@ export async function bashResult(
     ...defined({ diagnosis: outcome?.kind === "timedOut" ? call.diagnosis : undefined }),
     ...(outputFile && { output_file: outputFile }),
     // BashOutput can search the whole output under this id.
-    ...defined({ bash_id: outputId }),
+    ...(truncated && { bash_id: idOfAll() }),
     // KillShell ends the leftovers under this id.
     ...(leftoverShell && { leftovers, bash_id: leftoverShell.id }),
   };
@@ -66,13 +70,7 @@ export async function bashResult(
   // Leftovers in a session outlive the command. Pass no command text; otherwise a note would say that they ended.
   const confined = sandboxNotes({ ...ended, command: "" }, result.confinement, text);
   const why = outcome?.kind === "timedOut" ? diagnosisLine(call, "When its time was over") : [];
-  const notes = [
-    ...why,
-    ...restNote(outputId),
-    ...notesOn({ ended, context, options, howToEnd }),
-    ...promptNote(text),
-    ...confined,
-  ];
+  const notes = [...why, ...notesOn({ ended, context, options, howToEnd }), ...promptNote(text), ...confined];
   return endedResult(outcome, { text, metadata, notes });
 }
 

@@ -5,6 +5,11 @@ import { quotedExcerpt } from "../support/excerpt.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { EndedCommand } from "./notes.ts";
 
+/** Whether a sandbox hides nacre's own files from the command. */
+export function isConfined(confinement: Confinement | undefined): boolean {
+  return confinement?.driver === "bubblewrap";
+}
+
 /** The metadata key `sandbox`. Every result has it. */
 export function sandboxOf(confinement: Confinement | undefined): string {
   return confinement ? describeConfinement(confinement) : "off";

@@ -39,14 +39,6 @@ export function notesOn({ ended, context, options, howToEnd }: NoteFacts): strin
   ];
 }
 
-/** Says how to read the whole output under this id. Without an id, the result has all of it. */
-export function restNote(id: string | undefined): string[] {
-  if (id === undefined) return [];
-  return [
-    `The output was truncated. To read the rest, call BashOutput with bash_id="${id}" and search, from_line or tail_lines.`,
-  ];
-}
-
 function leftoverNote(leftovers: readonly Leftover[], howToEnd: string): string[] {
   if (leftovers.length === 0) return [];
   const names = leftovers.map(describeProcess).join(", ");

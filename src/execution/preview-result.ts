@@ -8,7 +8,7 @@ import type { Admitted } from "./admission.ts";
 import type { BashMetadata } from "./bash-result.ts";
 import { sandboxNotes, sandboxOf } from "./confinement-notes.ts";
 import { endedResult, endingMetadata } from "./endings.ts";
-import { notesOn, restNote } from "./notes.ts";
+import { notesOn } from "./notes.ts";
 import { ownScriptParts } from "./own-script.ts";
 import { previewMetadata } from "./preview-metadata.ts";
 import type { PreviewedCommand } from "./preview-run.ts";
@@ -42,7 +42,8 @@ export async function previewResult(
   { description, howToCommit, maxPaths }: PreviewResultOptions,
 ): Promise<ToolResult<BashMetadata>> {
   // A preview always runs in a sandbox.
-  const { text, truncated, outputFile } = await render(ownScriptParts(shell), options, { isSandboxed: true });
+  const hiddenUnder = () => shell.id;
+  const { text, truncated, outputFile } = await render(ownScriptParts(shell), options, { hiddenUnder });
   const { exitCode, durationMs, outcome, remarks, workingDir, confinement } = shell;
   const metadata: BashMetadata = {
     command,
@@ -60,7 +61,6 @@ export async function previewResult(
   const ended = { command, exitCode, outcome, remarks, leftovers: [], workingDir };
   const all = [
     ...notes,
-    ...restNote(truncated ? shell.id : undefined),
     ...notesOn({ ended, context, options, howToEnd: "" }),
     ...sandboxNotes(ended, confinement, text),
   ];

@@ -24,14 +24,14 @@ export interface OutputParts {
 
 export interface RenderOptions {
   readonly filter?: LinePattern | undefined;
-  /** Whether the reader runs its commands in a sandbox, which hides the files: the text then names none. */
-  readonly isSandboxed?: boolean;
+  /** If a sandbox hides the files from the reader: the id under which BashOutput shows the whole output. */
+  readonly hiddenUnder?: (() => string) | undefined;
 }
 
 export async function render(
   { stdout, stderr }: OutputParts,
   options: ResolvedExecutionOptions,
-  { filter, isSandboxed = false }: RenderOptions = {},
+  { filter, hiddenUnder }: RenderOptions = {},
 ): Promise<Rendered> {
   const sanitize = sanitizerFor(options);
   const limitChars = options.maxOutputChars;
@@ -51,7 +51,7 @@ export async function render(
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
   const { text, truncated } = truncateEnds(ends, {
     limitChars,
-    ...defined({ outputFile: isSandboxed ? undefined : where }),
+    ...(hiddenUnder ? { outputId: hiddenUnder() } : defined({ outputFile: where })),
     // Without the heading, the end of stderr would look like the end of stdout.
     ...(!isEmpty(err.ends) && { heading: { line: STDERR_LINE, charsFromEnd: sizeOfEnds(err.ends) } }),
   });

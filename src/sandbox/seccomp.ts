@@ -98,7 +98,7 @@ const MODE_ARGUMENTS = {
 
 const OPEN_ARGUMENTS = { open: { flags: 1, mode: 2 }, openat: { flags: 2, mode: 3 } } as const;
 
-/** O_CREAT and the own bit of O_TMPFILE. Without them, the kernel ignores the mode, and the argument is garbage. */
+/** O_CREAT, and the bit that only O_TMPFILE sets. Without them the kernel ignores the mode: the argument is garbage. */
 const CREATES_FILE = 0o20_000_100;
 
 /** S_ISGID stays allowed, because shared git repositories set it on directories, and a filter cannot see the type. */

@@ -1,9 +1,11 @@
 // The two pipes of a session's bash. Neither pipe has a name, and no command inherits a descriptor of them.
 //   ScriptChannel  bash reads its script from it, as stdin
-//   ReportFifo     bash reports through it: its shim holds the pipe, and bash opens it through the shim for each report
-//   BashWatchdog   notices that bash reads its script while a command is outstanding. A bash that follows the harness
-//                  never does that. After `set -n` or `enable -n`, or with a function named `builtin`, bash may no
-//                  longer follow the harness
+//   ReportFifo     bash writes its reports to it. The shim holds the pipe open, and bash reopens it through the shim's
+//                  /proc entry for each report
+//   BashWatchdog   detects a stuck bash: one that waits for more script although its current command has not been
+//                  reported as ended. The harness (the script around each command) normally prevents this. `set -n`,
+//                  `enable -n` or a function named `builtin` can disable the harness. A bash that waits for a logger
+//                  that has ended is stuck, too
 import { closeSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { openPipe, pipePath, REPORT_FD } from "../engine/process-pipe.ts";
@@ -13,11 +15,11 @@ import { NacreError } from "../support/errors.ts";
 import {
   SCRIPT_FIFO_BYTES,
   SCRIPT_RETRY_MS,
+  WATCHDOG_CHECKS_COUNT,
   WATCHDOG_EXIT_MS,
   WATCHDOG_FIRST_MS,
   WATCHDOG_INTERVAL_MS,
   WATCHDOG_LOOK_MS,
-  WATCHDOG_LOOKS_COUNT,
 } from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -155,7 +157,10 @@ export class ReportFifo {
     this.#socket.unref();
   }
 
-  /** Passes on the reports that are still in the pipe. The end of bash can be known before its last reports are. */
+  /**
+   * Passes on the reports that are still in the pipe. nacre can learn that bash has ended before it has read bash's last
+   * reports.
+   */
   close(): void {
     if (this.#socket.destroyed) return;
     const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
@@ -210,10 +215,11 @@ export class BashWatchdog {
     clearTimeout(this.#first);
   }
 
-  #check(inMs: number, agreeing = 0): void {
+  #check(inMs: number, consecutiveStuckChecks = 0): void {
     this.#timer = setTimeout(() => {
       if (!this.#isStuck()) this.#check(WATCHDOG_INTERVAL_MS);
-      else if (agreeing + 1 < WATCHDOG_LOOKS_COUNT) this.#check(WATCHDOG_LOOK_MS, agreeing + 1);
+      else if (consecutiveStuckChecks + 1 < WATCHDOG_CHECKS_COUNT)
+        this.#check(WATCHDOG_LOOK_MS, consecutiveStuckChecks + 1);
       else this.#giveUp();
     }, inMs);
     this.#timer.unref();

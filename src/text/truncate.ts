@@ -10,6 +10,8 @@ export interface TruncateOptions {
   readonly limitChars?: number;
   /** The file with the whole output. */
   readonly outputFile?: string;
+  /** Instead of a file: the id under which BashOutput shows the whole output. */
+  readonly outputId?: string;
   /** The heading of the last part of the text, with its newline. Repeated after the cut if the cut removes it. */
   readonly heading?: { readonly line: string; readonly charsFromEnd: number };
 }
@@ -44,7 +46,7 @@ export function truncateEnds(ends: TextEnds, options: TruncateOptions = {}): Tru
   if (isWhole && total.characters <= limitChars)
     return { text: whole, truncated: false, omitted: NOTHING, total };
 
-  const plan = planNotice(total, limitChars, options.outputFile);
+  const plan = planNotice(total, limitChars, whereRest(options));
   const { line = "", charsFromEnd = 0 } = plan.reservedChars === 0 ? {} : (options.heading ?? {});
   // The notice is written last, when the counts are known. Space for its longest form is reserved.
   const textChars = limitChars - plan.reservedChars - line.length;
@@ -64,17 +66,23 @@ interface NoticePlan {
   readonly write: (omitted: TextSize) => string;
 }
 
+function whereRest({ outputFile, outputId }: TruncateOptions): string | undefined {
+  if (outputId !== undefined)
+    return `BashOutput with bash_id="${outputId}" and search, from_line or tail_lines shows the rest`;
+  return outputFile === undefined ? undefined : `the whole output is in ${outputFile}`;
+}
+
 // Chooses the longest notice that leaves half of the limit for the text. If the limit is too small, there is no notice.
-function planNotice(total: TextSize, limitChars: number, outputFile: string | undefined): NoticePlan {
+function planNotice(total: TextSize, limitChars: number, rest: string | undefined): NoticePlan {
   const opening = `[Output truncated at ${limitChars} characters`;
   const account = (omitted: TextSize): string =>
     `${opening}: ${count(omitted.characters, "character")} and ${count(omitted.lines, "line")} left out here, ` +
     `of ${count(total.characters, "character")} and ${count(total.lines, "line")}`;
   const forms = [
-    (omitted: TextSize) => `${account(omitted)}; the whole output is in ${outputFile}]`,
+    (omitted: TextSize) => `${account(omitted)}; ${rest}]`,
     (omitted: TextSize) => `${account(omitted)}]`,
     () => `${opening}]`,
-  ].slice(outputFile === undefined ? 1 : 0);
+  ].slice(rest === undefined ? 1 : 0);
   for (const write of forms) {
     // The counts of the whole text are the longest. The extra characters cover a plural "s" for a smaller count.
     const reservedChars = write(total).length + PLURAL_AND_NEWLINES_CHARS;

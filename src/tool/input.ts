@@ -2,12 +2,13 @@
 // other:
 //   jsonSchema    what a model sees
 //   parameters    the same as a flat list
-//   validate      checks each call; rejects unknown parameters, except in nested objects that their author opened
+//   validate      checks each call; rejects unknown parameters, except in nested objects that the tool's author declared
+//                 as loose (z.looseObject)
 //
 // Differences between the JSON Schema and the check:
 // - null for an optional parameter counts as absent, because OpenAI's strict mode makes models send every parameter
 // - an integer must be one that JavaScript represents exactly
-// - zod tolerates a rounding error in multipleOf, and drops `__proto__` from open objects
+// - zod tolerates a rounding error in multipleOf, and drops `__proto__` from loose objects
 
 import { z } from "zod";
 import { excerpt } from "../support/excerpt.ts";
@@ -29,7 +30,8 @@ export class ToolInput<Input extends z.ZodObject> {
   readonly #closed: Input;
 
   constructor(input: Input) {
-    // Close the top level even if its author opened it. A nested object stays open if its author opened it.
+    // Close the top level even if the tool's author declared it as loose. A nested object that the author declared as
+    // loose (z.looseObject) stays loose.
     this.#closed = close(input.catchall(z.never())) as Input;
     this.jsonSchema = frozenCopy(toJsonSchema(input));
     this.parameters = parametersOf(this.jsonSchema);

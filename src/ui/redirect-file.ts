@@ -14,7 +14,10 @@ export interface RedirectFile {
   readonly token: string;
 }
 
-/** A server on the same port keeps its token for some time, so that an open page reconnects after a restart. */
+/**
+ * A server restarted on the same port reuses the previous token for UI_TOKEN_KEPT_MS, so that an open page can
+ * reconnect.
+ */
 export function writeRedirect(root: StateRoot, port: number): RedirectFile {
   root.ensure();
   const dir = join(root.path, ROOT_NAMES.ui);

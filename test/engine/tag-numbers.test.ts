@@ -16,10 +16,12 @@ afterEach(async () => {
   }
 });
 
+/** A space inside a shell's tag: hosts of other tests run meanwhile, and there are only 1,023 numbers for them. */
 function space(): TagSpace {
-  const own = TagSpace.within(lockLimit("self") ?? "", Math.random());
-  if (!own) throw new Error("no tags can be given here");
-  return own;
+  const outer = TagSpace.within(lockLimit("self") ?? "", Math.random());
+  if (!outer) throw new Error("no tags can be given here");
+  const shell = outer.shellTag(Math.floor(Math.random() * SHELL_NUMBERS));
+  return TagSpace.within(`${shell}`, Math.random()) ?? outer;
 }
 
 /** A process with the tag of a shell, like a leftover. */

@@ -9,7 +9,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools: make } = useTools();
 /** In these tests no person can be asked, except where a test passes an approve callback. */
 const PENDING = expect.stringMatching(/^approval_/);
-/** An interactive bash ignores TERM, so each kill waits for the full grace period. */
+/** An interactive bash ignores SIGTERM, so every kill waits for the full grace period: keep it short. */
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 
 test("answers questions, shows the screen, and reports the exit code", async () => {
@@ -69,14 +69,14 @@ test.each([
   expect(await asked.input({ text: "hunter2\n" })).toMatchObject({ code: "secret_prompt" });
 });
 
-test("of a text with several lines, the line that would go to a prompt for a secret is refused", async () => {
+test("types a multi-line text up to a secret prompt, and refuses the rest", async () => {
   const tools = make(TERMINALS);
   const command = `for i in 1 2; do read -rp 'user? ' user; read -rsp 'word? ' word; echo "got [$user] [$word]"; done`;
   const asked = await drive(tools, command);
   const refused = await asked.input({ text: "bob\nhunter2\n" });
   expect(refused).toMatchObject({ success: false, code: "secret_prompt" });
   expect(refused.error).toContain("1 line of the text was typed");
-  // The secret is also refused in parts, and at a prompt of an interactive bash.
+  // The secret is also refused without its newline, and when an interactive bash reads it.
   expect(await asked.input({ text: "hunter2" })).toMatchObject({ code: "secret_prompt" });
   expect(await asked.press("Enter")).toContain("got [bob] []");
   expect(asked.shell.getAllOutput()).not.toContain("hunter2");
@@ -131,7 +131,7 @@ test("end of input, interrupt, and the size of the terminal", async () => {
   expect((await cat.look()).text).toBe("one\none\nend");
 });
 
-test("a terminal has its own directory, exports and functions of the session, and asks questions", async () => {
+test("a terminal inherits the session's directory, exports and functions, and lets git prompt", async () => {
   const tools = make({ ...TERMINALS });
   await tools.bash("export COLOR=red; hello() { echo hello $COLOR; }; mkdir sub; cd sub");
   const shell = await drive(
@@ -217,7 +217,7 @@ describe("approval", () => {
     expect(tools.manager.listShells()).toEqual([]);
   });
 
-  test("of a command that needs it anyway also names the terminal", async () => {
+  test("for a command that already needs approval, the request gives both reasons", async () => {
     const tools = make({ ...TERMINALS });
     const reasons: string[] = [];
     await tools.call(

@@ -27,12 +27,12 @@ describe("in a session", () => {
     expect(full.out).toMatch(/^x{100000,}$/);
     expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(SPOOL_FULL)]);
     expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(NO_SPACE)]);
-    const still = await host.inSession("echo lost; (exit 8)");
-    expect(still.exitCode).toBe(8);
+    const whileFull = await host.inSession("echo lost; (exit 8)");
+    expect(whileFull.exitCode).toBe(8);
     // A failed save of the state, or a probe of the disk, can free a block between the commands. Then this short
     // output fits.
-    const remarks = still.out === "lost\n" ? [] : [expect.stringMatching(SPOOL_FULL)];
-    expect(aboutOutput(still.notes)).toEqual(remarks);
+    const remarks = whileFull.out === "lost\n" ? [] : [expect.stringMatching(SPOOL_FULL)];
+    expect(aboutOutput(whileFull.notes)).toEqual(remarks);
     await host.ask("removeFile", { path: filler });
     const next = await host.inSession("seq 1000 | tail -1; echo $V >&2");
     expect(next).toMatchObject({ exitCode: 0, out: "1000\n", err: "kept\n" });
@@ -63,7 +63,7 @@ describe("in a session", () => {
     const { host, disk } = await onDisk();
     // A long output makes the session replace its loggers.
     await host.inSession("seq 10000");
-    await host.inSession("echo now with others");
+    await host.inSession("echo this runs with the new loggers");
     await host.ask("fillDisk", { path: join(disk, "filler") });
     const full = await host.inSession(`${TOO_MUCH}; exit 9`);
     expect(full.exitCode).toBe(9);
@@ -75,7 +75,7 @@ describe("in a session", () => {
     const fifo = join(directory(), "go");
     execFileSync("mkfifo", [fifo]);
     await host.inSession("seq 10000");
-    await host.inSession("echo now with others");
+    await host.inSession("echo this runs with the new loggers");
     const left = await host.inSession(`read -r < ${fifo}; ${TOO_MUCH}; exit 6`, { backgroundAfterMs: 50 });
     await host.ask("fillDisk", { path: join(disk, "filler") });
     execFileSync("bash", ["--norc", "-c", `echo > ${fifo}`]);
@@ -86,7 +86,8 @@ describe("in a session", () => {
   test("state that cannot be saved is reported, and is lost only when bash ends", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
-    await host.inSession("A=1; echo there is a block for output");
+    // Allocate a block for output before the disk is full.
+    await host.inSession("A=1; echo x");
     await host.ask("sessionSaved");
     await host.ask("fillDisk", { path: filler });
     await host.inSession("B=$(head -c 50000 /dev/zero | tr '\\0' y)");
@@ -107,7 +108,7 @@ describe("in a session", () => {
     expect(await host.inSession("echo $A $D")).toMatchObject({ out: "1 4\n", notes: [] });
   });
 
-  test("a first command on a full disk fails with a clear error, and runs once space is free", async () => {
+  test("the first command on a full disk fails with a clear error, and a retry succeeds after space is freed", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     await host.ask("fillDisk", { path: filler });
@@ -118,7 +119,7 @@ describe("in a session", () => {
     expect(await host.inSession("echo now")).toMatchObject({ exitCode: 0, out: "now\n", notes: [] });
   });
 
-  test("a background start on a full disk fails with a clear error, and inherits the state once space is free", async () => {
+  test("a background start on a full disk fails with a clear error; after space is freed, the next start inherits the session state", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     await host.inSession("export V=kept; f() { echo f $V; }");
@@ -133,7 +134,7 @@ describe("in a session", () => {
     expect(await host.ask("output", { id })).toBe("f kept\n");
   });
 
-  test("without inodes for new loggers commands run without output, and print again once inodes are free", async () => {
+  test("if no inodes are left for new loggers, commands run but their output is lost, until inodes are freed", async () => {
     const { host, disk } = await onDisk("size=1m,nr_inodes=100");
     const filler = join(disk, "filler");
     const inodes = join(disk, "inodes");

@@ -117,7 +117,7 @@ function onSmallDiskRun(script: string): { readonly stdout: string; readonly std
 
 /** Prints more than the disk can hold, and continues. */
 const TOO_MUCH = "trap '' PIPE; head -c 4M /dev/zero | tr '\\0' x";
-const FILL = 'cat /dev/zero >"$1" 2>/dev/null';
+const FILL = 'cat /dev/zero >>"$1" 2>/dev/null';
 
 describe("the program", () => {
   test("reports a full disk without a stack trace, and still lists shells", () => {
@@ -127,8 +127,9 @@ describe("the program", () => {
       "run -b 'echo hi'",
       "run --session s 'echo hi'",
     ];
-    const script = commandLines.map((line) => `$N ${line}; echo "code $?"`).join("\n");
-    const { stdout, stderr } = onSmallDiskRun(`${FILL}\n${script}\n$N ps; echo "ps $?"`);
+    // A failed start frees blocks again: fill the disk before each line.
+    const script = commandLines.map((line) => `${FILL}\n$N ${line}; echo "code $?"`).join("\n");
+    const { stdout, stderr } = onSmallDiskRun(`${script}\n$N ps; echo "ps $?"`);
     expect(stdout.match(/^code 1$/gm)).toHaveLength(4);
     expect(stdout).toMatch(/^ps 0$/m);
     expect(stderr).toMatch(/^There are no shells.$/m);

@@ -1,5 +1,5 @@
-// Commands that fork without end, up to a limit: see bomb.ts. Both tests are in one file so that they do not run at once
-// and share the limit.
+// Fork bombs whose process count the kernel limits (fixtures/bomb.ts). Both tests are in one file, so that they run one
+// after the other. In parallel they would share one process limit.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Bomb } from "../fixtures/bomb.ts";
@@ -49,7 +49,7 @@ test("a fork bomb that ignores hang-ups ends with its host", async ({ annotate }
     host.child.kill("SIGKILL");
     await host.exited;
     const began = performance.now();
-    // The keeper cleans up once and exits. No later scan finds a process that it has missed.
+    // The keeper scans once and exits, so a process that this scan misses is never killed.
     await eventually(() => expect(processesWith(`${join(dir, "state")}/keepers`)).toEqual([]), 10_000);
     await annotate(`the keeper was done after ${Math.round(performance.now() - began)} ms`);
     expect(bomb.processes()).toEqual([]);

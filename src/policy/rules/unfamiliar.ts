@@ -21,7 +21,7 @@ const isUnfamiliarName = (name: string): boolean =>
   !isReader(name) &&
   Object.keys(programNamed(name)).length === 0;
 
-/** judge.ts applies this rule, because it needs all other rules. */
+/** This rule needs the findings of all other rules, so judge.ts applies it. */
 export const FORWARDED_RULE: RuleBase = {
   id: "forwarded-danger",
   verdict: "ask",
@@ -48,7 +48,12 @@ export const unfamiliarRules: readonly Rule[] = [
         (RUNS_FILES.test(command.program) || isShell(command.program)) &&
         /^[^-]/.test(command.args[0]?.text ?? "-");
       if (asksForHelp(command) || !(isUnknown || isOutsideBin || runsFile)) return null;
-      return { reason: `${shown(command.called)} is not a program that the policy knows.` };
+      const { called, args } = command;
+      if (!isUnknown && !isOutsideBin)
+        return {
+          reason: `The policy does not know what ${shown(called)} ${shown(args[0]?.text ?? "")} does.`,
+        };
+      return { reason: `${shown(called)} is not a program that the policy knows.` };
     },
   },
   {

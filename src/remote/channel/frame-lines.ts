@@ -33,7 +33,7 @@ export class FrameLines {
       );
     }
     this.#parts.push(rest);
-    // A peer that sends single bytes must not cost an object for each.
+    // Merge the parts: otherwise a peer that sends one byte at a time makes this process hold one Buffer per byte.
     if (this.#parts.length >= REMOTE_FRAME_PARTS_MAX_COUNT) this.#parts = [Buffer.concat(this.#parts)];
   }
 }

@@ -29,12 +29,10 @@ export function checkedPart(url: string, what: string, value: string, pattern: R
   if (value === "") throw badUrl(url, `${what} is missing`);
   if (value.startsWith("-"))
     throw badUrl(url, `${what} begins with a dash: the client program would read it as an option`);
-  if (value.length > REMOTE_NAME_MAX_CHARS || !pattern.test(value)) {
-    throw badUrl(
-      url,
-      `${what} ${JSON.stringify(value.slice(0, EXCERPT_MAX_CHARS))} has characters that such a name cannot have`,
-    );
-  }
+  const shown = JSON.stringify(value.slice(0, EXCERPT_MAX_CHARS));
+  if (value.length > REMOTE_NAME_MAX_CHARS)
+    throw badUrl(url, `${what} ${shown} is longer than ${REMOTE_NAME_MAX_CHARS} characters`);
+  if (!pattern.test(value)) throw badUrl(url, `${what} ${shown} has characters that such a name cannot have`);
   return value;
 }
 
@@ -53,7 +51,7 @@ export function readQuery(url: string, text: string): ReadonlyMap<string, string
     const at = pair.indexOf("=");
     const name = decodedPart(url, at < 0 ? pair : pair.slice(0, at));
     if (at < 0 || query.has(name))
-      throw badUrl(url, `the parameter ${JSON.stringify(name)} has no value, or two`);
+      throw badUrl(url, `the parameter ${JSON.stringify(name)} must be given once, as NAME=VALUE`);
     query.set(name, decodedPart(url, pair.slice(at + 1)));
   }
   return query;

@@ -42,7 +42,7 @@ export const STATE_SAVE_MAX_MS = 5_000;
 export const WATCHDOG_FIRST_MS = 100;
 export const WATCHDOG_INTERVAL_MS = 250;
 export const WATCHDOG_LOOK_MS = 20;
-export const WATCHDOG_LOOKS_COUNT = 3;
+export const WATCHDOG_CHECKS_COUNT = 3;
 /** Time for such a bash to exit by itself. */
 export const WATCHDOG_EXIT_MS = 300;
 /** Poll interval while waiting for a named session. */

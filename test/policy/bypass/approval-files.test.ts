@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { judge } from "../../../src/policy/judge.ts";
 import { dev, verdictOf } from "../dev.ts";
 
-describe("bypass through nacre's own files and page", () => {
+describe("answering approval requests through nacre's own files and page", () => {
   it.each([
     "cat ~/.local/state/nacre/ui/7411.html",
     "cat -- '/home/dev/.local/state/nacre/ui/7411.html'",

@@ -25,7 +25,7 @@ rm -f build/mod${i}/*.tmp
 tar -czf dist/mod${i}.tgz -C build mod${i}
 `;
 
-describe("bypass by size", () => {
+describe("hiding a command in a very long text", () => {
   it("judges the last of a thousand commands like the first", () => {
     expect(verdictOf(`${"true && ".repeat(1000)}rm -rf /`)).toBe("deny");
     expect(verdictOf(`${"true; ".repeat(1000)}rm -rf /`)).toBe("deny");

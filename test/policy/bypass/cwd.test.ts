@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass through the working directory", () => {
+describe("reaching a protected path from another working directory", () => {
   it.each([
     "cd / && rm -rf *",
     "pushd / && rm -rf *",

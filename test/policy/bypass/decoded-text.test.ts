@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by decoded text", () => {
+describe("hiding a command in encoded text", () => {
   it.each([
     "echo cm0gLXJmIC8= | base64 -d | sh",
     "$(printf '\\x72\\x6d') -rf /",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by devices", () => {
+describe("overwriting devices", () => {
   it.each([
     "dd if=x of=/dev/sda",
     "echo x > /dev/sda",

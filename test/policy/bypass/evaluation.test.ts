@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by evaluation", () => {
+describe("hiding a command in data that bash evaluates", () => {
   it.each([
     "echo $[ x='a[$(touch F)]', x ]",
     "echo $((a[$(id)]))",

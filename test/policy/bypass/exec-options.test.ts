@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by options that run programs", () => {
+describe("running a command through an option of another program", () => {
   it.each([
     "tar -xf a.tar --to-command='rm -rf /'",
     "tar cf a b --checkpoint-action=exec='rm -rf /'",

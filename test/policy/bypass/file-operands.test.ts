@@ -5,7 +5,7 @@ import { dev, verdictOf } from "../dev.ts";
 /** The strictest rule that matched. */
 const ruleOf = (command: string) => judge(command, dev).rule;
 
-describe("bypass by a file operand of a builtin", () => {
+describe("reading or writing protected files through a builtin", () => {
   it.each([
     ["history -w ~/.bashrc", "write-startup"],
     ["history -w /etc/cron.d/x", "write-system-config"],
@@ -43,7 +43,7 @@ describe("bypass by a file operand of a builtin", () => {
   ])("%j is allowed", (command) => expect(verdictOf(command)).toBe("allow"));
 });
 
-describe("bypass by a file that git reads", () => {
+describe("reading or writing protected files through git", () => {
   it.each([
     "git diff --no-index /dev/null ~/.ssh/id_rsa",
     "git diff /dev/null ~/.ssh/id_rsa",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by find", () => {
+describe("deleting files through a search", () => {
   it.each([
     "find / -delete",
     "find / -exec rm -rf {} +",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by flag spelling", () => {
+describe("spelling destructive flags differently", () => {
   it.each([
     "rm -fr /",
     "rm -r -f /",

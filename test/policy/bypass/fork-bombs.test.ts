@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by fork bombs", () => {
+describe("starting a fork bomb", () => {
   it.each([
     ":(){ :|:& };:",
     ":(){:|:&};:",

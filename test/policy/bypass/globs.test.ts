@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { judge } from "../../../src/policy/judge.ts";
 import { dev, verdictOf } from "../dev.ts";
 
-describe("bypass by globs", () => {
+describe("naming a protected path with a glob", () => {
   it.each([
     "rm -rf .g*",
     "rm -rf ./.gi?",

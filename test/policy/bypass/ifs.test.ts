@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by IFS", () => {
+describe("splitting words at IFS", () => {
   it.each(["rm$IFS-rf$IFS/", `rm\${IFS}-rf\${IFS}/`, "IFS=,; c=rm,-rf,/; $c"])(
     "words are split at IFS: %j",
     (command) => {

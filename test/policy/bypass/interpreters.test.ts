@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by interpreters", () => {
+describe("hiding a command in another language", () => {
   it.each([
     "python3 -c 'import os; os.system(\"rm -rf /\")'",
     "python3 -c \"import shutil; shutil.rmtree('/')\"",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by invisible text", () => {
+describe("hiding text with invisible characters", () => {
   it.each(["ls\r", "ls\u0000", "ls\u00a0-la\u200b", "echo \u202egpj", "l\u200bs", "echo \ud800"])(
     "the policy asks about hidden characters: %j",
     (command) => {

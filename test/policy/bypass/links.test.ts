@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { judge } from "../../../src/policy/judge.ts";
 import { dev, verdictOf } from "../dev.ts";
 
-describe("bypass by links", () => {
+describe("reaching a protected path through a link", () => {
   it.each([
     "ln -s ~ r && rm -rf r/*",
     "ln -s ~ r && rm -rf r/",

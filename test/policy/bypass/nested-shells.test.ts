@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by nested shells", () => {
+describe("hiding a command in a nested shell", () => {
   it.each([
     "sh -c 'rm -rf /'",
     "bash -lc 'cd /; rm -rf /'",

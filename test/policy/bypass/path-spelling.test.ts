@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by path spelling", () => {
+describe("spelling a protected path differently", () => {
   it.each([
     "rm -rf //",
     "rm -rf /.",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by permissions", () => {
+describe("changing the permissions of system directories", () => {
   it.each([
     "chmod -R 777 /",
     "chown -R dev /",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by processes", () => {
+describe("killing every process", () => {
   it.each([
     "kill -9 -1",
     "kill -9 1",

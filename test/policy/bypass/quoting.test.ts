@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by quoting", () => {
+describe("hiding a command with quotes and escapes", () => {
   it.each([
     "\\rm -rf /",
     "r''m -rf /",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { judge } from "../../../src/policy/judge.ts";
 import { dev, verdictOf } from "../dev.ts";
 
-describe("bypass by self-approval", () => {
+describe("loosening the rules that apply to the agent itself", () => {
   it.each([
     "nacre run --policy off 'ls'",
     "nacre run --policy=off ls",

@@ -25,7 +25,7 @@ const session = (changed: Partial<SessionFacts>): { readonly session: SessionFac
   session: { ...fresh, ...changed, variables: { ...fresh.variables, ...changed.variables } },
 });
 
-describe("bypass by session state", () => {
+describe("redefining names in an earlier command of the session", () => {
   const stopped: readonly (readonly [string, Partial<SessionFacts>, string])[] = [
     ["CDPATH", { variables: { CDPATH: "/home/dev" } }, "cd old && rm -rf *"],
     ["CDPATH", { variables: { CDPATH: "/" } }, "cd etc && rm -rf *"],
@@ -159,7 +159,7 @@ describe("bypass by session state", () => {
   });
 });
 
-describe("bypass by copied programs", () => {
+describe("copying a program under another name", () => {
   it.each([
     "cp /bin/rm ./tidy; ./tidy -rf ~",
     "cp /bin/rm ./tidy && ./tidy -rf /",

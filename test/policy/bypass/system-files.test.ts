@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by system files", () => {
+describe("overwriting system files", () => {
   it.each([
     ":>/etc/passwd",
     "sed -i d /etc/fstab",

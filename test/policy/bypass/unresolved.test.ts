@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by unknown values", () => {
+describe("using values that are known only at run time", () => {
   it.each([
     "$X y",
     'rm -rf "$X"',

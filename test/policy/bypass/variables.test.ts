@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by variables", () => {
+describe("hiding a command in variables", () => {
   it.each([
     "X=rm; $X -rf /",
     "D=/; rm -rf $D",

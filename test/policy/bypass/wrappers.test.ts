@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by wrappers", () => {
+describe("hiding a command behind a wrapper", () => {
   it.each([
     "sudo -n -u root rm -rf /",
     "doas rm -rf /",

@@ -15,8 +15,8 @@ const ADDRESS = new RegExp(`^(?:https?://)?(?:[^/@]*@)?(?:${LOOPBACK}(?::[^/]*)?
 const CLIENT = /^(curl|wget|https?|xh|xhs|httpie)$/;
 const READS = /^(GET|HEAD|OPTIONS)$/i;
 
-/** How the command acts on nacre's page, or null. */
-export function actsOnPage(command: EffectiveCommand): string | null {
+/** Describes a request to nacre's page that answers or types for the user. Returns null for any other command. */
+export function describeApprovalPageRequest(command: EffectiveCommand): string | null {
   const { program, args } = command;
   if (!CLIENT.test(program)) return null;
   const url = args.find(({ text }) => ADDRESS.test(text.replace(/^--url=/, "")));

@@ -9,15 +9,15 @@ import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { Scope } from "../../shell-model/script-scope.ts";
 import { NACRE_OPTIONS } from "../agents.ts";
 import { type Options, readOptions, valuesOf } from "../read-options.ts";
-import { actsOnPage } from "./approval-request.ts";
+import { describeApprovalPageRequest } from "./approval-request.ts";
 import { nacreArguments, nacreLikeOption } from "./nacre-arguments.ts";
 
 /** Walks a nacre call, however nacre is started. Returns null for any other program. */
 export function runNacre(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const words = nacreArguments(command);
   if (words) return runCall(words, command, around, runner);
-  const acts = actsOnPage(command);
-  if (acts !== null) runner.sign("loosens-policy", command.span, acts);
+  const pageRequest = describeApprovalPageRequest(command);
+  if (pageRequest !== null) runner.sign("loosens-policy", command.span, pageRequest);
   const option = nacreLikeOption(command);
   if (option !== null) {
     const detail = `${shown(command.program)} passes ${option}, which loosens the rules of nacre`;
@@ -35,28 +35,36 @@ function runCall(
   const given = words[0]?.text === "--" ? words.slice(1) : words;
   const options = readOptions(given, NACRE_OPTIONS);
   const [verb, ...operands] = options.operands;
-  const asks = options.flags.has("help") || options.flags.has("version");
+  const onlyPrintsInfo = options.flags.has("help") || options.flags.has("version");
   // With --dry-run nothing runs.
-  if (asks || (verb?.text === "run" && options.flags.has("dry-run"))) return flowOf(null);
+  if (onlyPrintsInfo || (verb?.text === "run" && options.flags.has("dry-run"))) return flowOf(null);
   const details = /^(run|mcp)$/.test(verb?.text ?? "") ? looserOptions(options, command, around, runner) : [];
-  const own = [looserVerb(verb?.text ?? "", operands, options), elsewhere(options)].filter(
-    (one) => one !== null,
-  );
+  const own = [
+    describeRiskySubcommand(verb?.text ?? "", operands, options),
+    describeRemoteRun(options),
+  ].filter((one) => one !== null);
   for (const detail of [...details, ...own]) runner.sign("loosens-policy", command.span, detail);
   if (verb?.text !== "run") return flowOf(null);
   return runOperands(operands, { given, options, command }, around, runner);
 }
 
-/** With --remote, this machine's rules, sandbox and approvals do not apply. A command URL can run any program here. */
-function elsewhere(options: Options): string | null {
+/**
+ * With --remote, this machine's rules, sandbox and approvals do not apply. A `command:` URL can run any program on this
+ * machine.
+ */
+function describeRemoteRun(options: Options): string | null {
   const [url] = valuesOf(options, "remote");
   return url === undefined
     ? null
     : `nacre --remote ${shown(url.text)} runs commands outside the rules of this machine`;
 }
 
-/** The reason why a subcommand makes a decision that belongs to the user, or null. */
-function looserVerb(verb: string, operands: readonly Field[], { flags }: Options): string | null {
+/** Why this subcommand needs the user's approval, or null if it does not. */
+function describeRiskySubcommand(
+  verb: string,
+  operands: readonly Field[],
+  { flags }: Options,
+): string | null {
   if (isUnresolved(verb)) return "the nacre command is known only at run time";
   if (/^(approve|deny|forget)$/.test(verb))
     return `nacre ${verb} answers an approval request that the user must answer`;
