@@ -106,8 +106,10 @@ export function writeMeta(path: string, meta: ShellMeta): void {
 /** undefined if it is missing or malformed. */
 export function readMeta(path: string): ShellMeta | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isMeta(value) ? value : undefined;
+    const value = JSON.parse(readFileSync(path, "utf8")) as { isSessionBash?: unknown } | null;
+    // Builds before 0.2 wrote isSessionBash instead of a role.
+    const meta: unknown = value?.isSessionBash === true ? { ...value, role: "session" } : value;
+    return isMeta(meta) ? meta : undefined;
   } catch {
     return undefined;
   }

@@ -155,6 +155,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
       howToCommit: (id) =>
         `Preview with preview_id="${id}" and action "commit" writes it, "discard" drops it.`,
       maxPaths: PREVIEW_PATHS_MAX_COUNT,
+      isReaderConfined: this.#options.sandbox !== "off",
     });
   }
 

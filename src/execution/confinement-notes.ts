@@ -1,7 +1,5 @@
 // How the sandbox appears in descriptions, metadata and notes.
-import { dirname } from "node:path";
 import { type Confinement, describeConfinement } from "../engine/confinement.ts";
-import { quotedExcerpt } from "../support/excerpt.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { EndedCommand } from "./notes.ts";
 
@@ -49,7 +47,14 @@ export function sandboxNotes(
           "The sandbox keeps .nacre in place, so that no command can add rules there. If the directory does not exist, the sandbox creates an empty one while a command runs. To leave it out, use git clean -e .nacre.",
         ]
       : []),
-    ...(failed ? readOnlyNote(output) : []),
+    ...(failed && READ_ONLY.test(output)
+      ? [
+          "The sandbox lets commands write only to the workspace, to /tmp and to the directories of the option writable (--writable), and protects some files there.",
+        ]
+      : []),
+    ...(failed && SPECIAL_MODE.test(output)
+      ? ["The sandbox refuses the setuid bit. If the command tries to set it, leave the bit out."]
+      : []),
     ...(failed && NO_NETWORK.test(output) && confinement.network === "none"
       ? ['The sandbox has no network; network "full" (--network full) lets commands reach it.']
       : []),
@@ -61,29 +66,13 @@ export function sandboxNotes(
   ];
 }
 
-/** Names the first path that the output calls read-only, and the option that makes its directory writable. */
-function readOnlyNote(output: string): string[] {
-  for (const match of output.matchAll(READ_ONLY)) {
-    const path = match[1] ?? match[2] ?? "";
-    const directory = dirname(path);
-    if (directory === "/" || NEVER_WRITABLE.test(path)) continue;
-    return [
-      `The sandbox makes ${quotedExcerpt(path)} read-only. To make it writable, restart with --writable ${directory} (writable: [${quotedExcerpt(directory)}]).`,
-    ];
-  }
-  return [];
-}
-
 const GIT_CONFIG = /could not (?:lock|write) config file|\.git\/(?:config|hooks)\b.*(?:Read-only|busy)/;
 const RULES_BUSY = /\.nacre\/?['’"]?: Device or resource busy/;
-/**
- * An absolute path before or after the message of the kernel. The output is untrusted, and a note has the voice of
- * nacre: the path has no spaces, so that it cannot contain a sentence.
- */
-const READ_ONLY =
-  /(?:^|[\s'"‘])(\/[\p{L}\p{N}_./@+~%,=-]+)['"’]?: Read-only file system|[Rr]ead-only file system(?:, \w+|:) ['"]?(\/[\p{L}\p{N}_./@+~%,=-]+)/gmu;
-/** The kernel's own directories, and files in the workspace that have their own option or none. */
-const NEVER_WRITABLE = /^\/(?:proc|sys|dev)\/|\/\.(?:git|nacre)(?:\/|$)/;
+// The output is untrusted, so a note repeats nothing of it: a path in the voice of nacre would be advice to weaken the
+// sandbox there. A .git or .nacre directory in the workspace is not a matter of the option.
+const READ_ONLY = /^(?!.*\.(?:git|nacre)\/).*read-only file system/im;
+const SPECIAL_MODE =
+  /(?:changing permissions|change mode|setting permissions|set permissions|preserving permissions|create directory|create regular file|chmod).*Operation not permitted/i;
 const NO_NETWORK =
   /Network is unreachable|Temporary failure in name resolution|Could not resolve host|EAI_AGAIN|ENETUNREACH/;
 /** A single & that is not part of && or of a redirection. */

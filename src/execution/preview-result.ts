@@ -34,15 +34,17 @@ export interface PreviewResultOptions {
   readonly howToCommit: (id: string) => string;
   /** The number of paths listed of each kind. @default all */
   readonly maxPaths?: number;
+  /** Whether the reader's own commands run in a sandbox, which hides the output files. */
+  readonly isReaderConfined?: boolean;
 }
 
 export async function previewResult(
   { shell, record, changes, notes }: PreviewedCommand,
   { command, context, options }: Admitted,
-  { description, howToCommit, maxPaths }: PreviewResultOptions,
+  { description, howToCommit, maxPaths, isReaderConfined = false }: PreviewResultOptions,
 ): Promise<ToolResult<BashMetadata>> {
   // A preview always runs in a sandbox.
-  const hiddenUnder = () => shell.id;
+  const hiddenUnder = isReaderConfined ? () => shell.id : undefined;
   const { text, truncated, outputFile } = await render(ownScriptParts(shell), options, { hiddenUnder });
   const { exitCode, durationMs, outcome, remarks, workingDir, confinement } = shell;
   const metadata: BashMetadata = {

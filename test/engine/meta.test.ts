@@ -62,6 +62,12 @@ describe("meta", () => {
     expect(readMeta(path)?.scope).toBe("other");
   });
 
+  test("of an earlier build has the role of its session bash", () => {
+    const path = join(directory(), "meta");
+    writeFileSync(path, JSON.stringify({ ...sample, isSessionBash: true }));
+    expect(readMeta(path)?.role).toBe("session");
+  });
+
   test("that was never completed is not read", () => {
     const dir = directory();
     writeFileSync(join(dir, "meta.new"), JSON.stringify(sample));

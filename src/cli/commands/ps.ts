@@ -76,7 +76,8 @@ function shellsToShow({ all = false, filter = [] }: PsOptions): { shells: ShellP
   const found = readOnlyManager()
     .findAll()
     .filter((shell) => filter.every((one) => isMatch(shell, one)));
-  // Hide the ended bash of a session and the ended worker of the file tools: users did not start it, and its status `killed` would be misleading.
+  // Hide the ended bashes of sessions and the ended workers of the file tools: users did not start them, and their status
+  // `killed` would be misleading.
   const isRecent = ({ endedAgoMs, started }: ShellProcess) =>
     endedAgoMs === null || (endedAgoMs < PS_RECENT_MS && started.meta.role === undefined);
   const shells = all ? found : found.filter(isRecent);
