@@ -50,6 +50,13 @@ export function filesBelow(folder) {
   });
 }
 
+/** Whether the daemon of this socket was killed: it cannot remove its socket then, and the next daemon replaces it. */
+export function isStaleSocket(path) {
+  const holder = attempt(() => readlinkSync(path.replace(/\.sock$/, ".lock")));
+  const [pid, startTime] = holder?.split("-") ?? [];
+  return pid !== undefined && startTimeOf(pid) !== startTime;
+}
+
 function pids() {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
