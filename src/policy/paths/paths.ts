@@ -61,8 +61,8 @@ export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...f
 
 /**
  * Without a known value, NACRE_HOME stands for the usual state root: any other place in which nacre keeps its state is
- * protected in the same way. The XDG variables stand for their default, or for an unknown directory. The unknown value
- * comes first, because the last operand of cp is its target.
+ * protected in the same way. The XDG variables stand for their default, or for an unknown directory. The known value
+ * comes first: most readers of options use only the first alternative.
  */
 function variablesOf(
   { NACRE_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME }: NonNullable<PolicyFacts["environment"]>,
@@ -72,8 +72,8 @@ function variablesOf(
     value === undefined ? usual : [value];
   return new Map([
     ["NACRE_HOME", known(NACRE_HOME, [`${home}/${STATE_ROOT}`])],
-    ["XDG_STATE_HOME", known(XDG_STATE_HOME, [UNKNOWN, `${home}/.local/state`])],
-    ["XDG_CONFIG_HOME", known(XDG_CONFIG_HOME, [UNKNOWN, `${home}/.config`])],
+    ["XDG_STATE_HOME", known(XDG_STATE_HOME, [`${home}/.local/state`, UNKNOWN])],
+    ["XDG_CONFIG_HOME", known(XDG_CONFIG_HOME, [`${home}/.config`, UNKNOWN])],
   ]);
 }
 

@@ -1,7 +1,8 @@
 // Agents, and the options that let them act without asking their user. nacre itself is one of these agents.
 
+import { effectsOn } from "./effect.ts";
 import type { Agent, Program, ProgramFamily } from "./program-record.ts";
-import type { OptionTable } from "./read-options.ts";
+import { type OptionTable, valuesOf } from "./read-options.ts";
 
 const ANY = /(?:)/;
 const ON = /^(?!(0|false|no|off)?$)/i;
@@ -69,9 +70,10 @@ const AGENTS: Readonly<Record<string, Agent>> = {
 
 /** The options of nacre's commands. */
 export const NACRE_OPTIONS: OptionTable = {
-  values: `-sn policy policy-file sandbox network writable hide cwd env env-mode session timeout mode remote scope http dialect
-on-timeout with max-processes max-memory cpu-seconds max-file-size signal port reason remember for paths approval-deadline
-key keys wait detach-key rows cols name`,
+  values: `-snk policy policy-file audit-file last-hash sandbox network writable hide cwd home env env-mode shell-profile session
+timeout mode remote scope http dialect format on-timeout with max-processes max-memory cpu-seconds max-file-size
+max-preview-size signal port file reason remember for paths approval-deadline key keys wait detach-key rows cols name
+filter tail search context from-line max-lines since older-than when-idle engine namespace`,
   flags: `allow-unsandboxed no-token all write dry-run background stdin json durable terminal git-config debuggers control user
 help version remembered no-open`,
 };
@@ -79,7 +81,12 @@ help version remembered no-open`,
 export const agents: ProgramFamily = {
   familiar: "nacre",
   programs: {
-    nacre: { options: NACRE_OPTIONS },
+    nacre: {
+      options: NACRE_OPTIONS,
+      // `nacre config` only prints the settings.
+      effects: (options) =>
+        options.operands[0]?.text === "config" ? [] : effectsOn(valuesOf(options, "audit-file"), "append"),
+    },
     ...Object.fromEntries(
       Object.entries(AGENTS).map(([names, agent]): [string, Program] => [names, { agent }]),
     ),

@@ -9,7 +9,7 @@ import { effectsOn, type RawEffect } from "./effect.ts";
 import { leavesCopies, leavesDirectories } from "./left-paths.ts";
 import { setsId } from "./permissions.ts";
 import type { Program, ProgramFamily } from "./program-record.ts";
-import { hasFlag, type Options, type OptionTable, valuesOf } from "./read-options.ts";
+import { hasFlag, type Options, type OptionTable, splitAtLastWord, valuesOf } from "./read-options.ts";
 
 const COPY: OptionTable = {
   values: "-tS target-directory suffix",
@@ -54,10 +54,10 @@ export const files: ProgramFamily = {
     mv: {
       options: COPY,
       effects: (options) => {
-        const { sources, target } = transferred(options);
+        const { sources, targets } = transferred(options);
         return [
           ...effectsOn(sources, "move", { recursive: true }),
-          ...placed(sources, target, { how: "replace" }),
+          ...placed(sources, targets, { how: "replace" }),
         ];
       },
       leaves: leavesCopies,
@@ -65,11 +65,11 @@ export const files: ProgramFamily = {
     cp: {
       options: COPY,
       effects: (options) => {
-        const { sources, target } = transferred(options);
+        const { sources, targets } = transferred(options);
         return [
           ...effectsOn(sources, "read"),
           ...(hasFlag(options, "-l link") ? hardLinked(sources) : []),
-          ...placed(sources, target, { recursive: hasFlag(options, "-rRa recursive archive") }),
+          ...placed(sources, targets, { recursive: hasFlag(options, "-rRa recursive archive") }),
         ];
       },
       leaves: leavesCopies,
@@ -77,12 +77,12 @@ export const files: ProgramFamily = {
     ln: {
       options: COPY,
       effects: (options) => {
-        const { sources, target } = transferred(options);
+        const { sources, targets } = transferred(options);
         const named = sources.length === 0 ? options.operands : sources;
         const isName = hasFlag(options, "-nT no-dereference no-target-directory");
         return [
           ...(hasFlag(options, "-s symbolic") ? [] : hardLinked(named)),
-          ...placed(isName ? [] : sources, target, { how: "replace" }),
+          ...placed(isName ? [] : sources, targets, { how: "replace" }),
         ];
       },
       leaves: leavesCopies,
@@ -90,19 +90,21 @@ export const files: ProgramFamily = {
     link: {
       effects: ({ operands }) => [
         ...hardLinked(operands.slice(0, 1)),
-        ...placed([], operands[1], { how: "replace" }),
+        ...placed([], operands.slice(1, 2), { how: "replace" }),
       ],
       leaves: leavesCopies,
     },
     install: {
       options: { values: "-tSmog target-directory suffix mode owner group" },
       effects: (options) => {
-        const { sources, target } = transferred(options);
-        if (hasFlag(options, "-d directory")) return effectsOn(sources, "append");
-        const written = placed(sources, target, { how: "replace" });
         const isSetId = valuesOf(options, "-m mode").some(({ text }) => setsId(text));
+        const { sources, targets } = transferred(options);
+        const isDirectory = hasFlag(options, "-d directory");
+        const written = isDirectory
+          ? effectsOn(options.operands, "append", { how: "mkdir" })
+          : placed(sources, targets, { how: "replace" });
         return [
-          ...effectsOn(sources, "read"),
+          ...(isDirectory ? [] : effectsOn(sources, "read")),
           ...written,
           ...(isSetId
             ? effectsOn(
@@ -165,26 +167,30 @@ function leavesPipes({ operands }: Options, { cwds }: EffectiveCommand, scope: S
   for (const { text } of operands) scope.files.set(inFirst(cwds, text), flowOf(null));
 }
 
-function transferred(options: Options) {
+function transferred(options: Options): {
+  readonly sources: readonly Field[];
+  readonly targets: readonly Field[];
+} {
   const { operands } = options;
   const [directory] = valuesOf(options, "-t target-directory");
-  const sources = directory ? operands : operands.slice(0, -1);
-  const target = directory ?? (operands.length > 1 ? operands.at(-1) : undefined);
-  return { sources, target };
+  if (directory) return { sources: operands, targets: [directory] };
+  const { before, last } = splitAtLastWord(operands);
+  return { sources: before, targets: before.length > 0 ? last : [] };
 }
 
-/** The paths that may be written: the target itself and, in case it is a directory, each source's name inside it. */
+/** The paths that may be written: each target and, in case it is a directory, each source's name inside it. */
 function placed(
   sources: readonly Field[],
-  target: Field | undefined,
+  targets: readonly Field[],
   { recursive = false, how = "copy" }: Pick<RawEffect, "recursive" | "how">,
 ): readonly RawEffect[] {
-  if (!target) return [];
-  const inside = sources.flatMap(({ text }) => {
-    const name = text.slice(text.lastIndexOf("/") + 1);
-    return !isCertain(name) || /^\.{0,2}$/.test(name) ? [] : [{ ...target, text: `${target.text}/${name}` }];
+  const names = sources
+    .map(({ text }) => text.slice(text.lastIndexOf("/") + 1))
+    .filter((name) => isCertain(name) && !/^\.{0,2}$/.test(name));
+  return targets.flatMap((target) => {
+    const inside = names.map((name) => ({ ...target, text: `${target.text}/${name}` }));
+    return [...effectsOn([target], "write", { recursive, how }), ...effectsOn(inside, "write", { how })];
   });
-  return [...effectsOn([target], "write", { recursive, how }), ...effectsOn(inside, "write", { how })];
 }
 
 /** A hard link is a second name for the file, so a later write to the link writes to the file. */

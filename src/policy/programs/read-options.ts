@@ -62,6 +62,19 @@ export function valuesOf({ values }: Options, list: string): readonly Field[] {
   return namesIn(list).flatMap((name) => values.get(name) ?? []);
 }
 
+/** Separates the last word, with every value that it may have, from the operands before it. */
+export function splitAtLastWord(operands: readonly Field[]): {
+  readonly before: readonly Field[];
+  readonly last: readonly Field[];
+} {
+  const ends = operands.findLastIndex(({ isAlternative }) => isAlternative !== true);
+  // The values of a lone word can be several words: `cp $PAIR`.
+  const at = ends > 0 ? ends : operands.length - 1;
+  return operands.length === 0
+    ? { before: [], last: [] }
+    : { before: operands.slice(0, at), last: operands.slice(at) };
+}
+
 const LISTS = new Map<string, readonly string[]>();
 
 /** The names of a list. The cache cannot grow without limit, because all lists are constants in the code. */

@@ -9,7 +9,7 @@ import type { Scope } from "../shell-model/script-scope.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import { decodesInput, printsDecoded } from "./print-texts.ts";
 import type { Prints, Program, ProgramFamily, RunsCommand } from "./program-record.ts";
-import { hasFlag, type Options, readOptions, valuesOf } from "./read-options.ts";
+import { hasFlag, type Options, readOptions, splitAtLastWord, valuesOf } from "./read-options.ts";
 import { runSsh } from "./runs/remote.ts";
 import { MAIL_ESCAPES } from "./runs/shell-escapes.ts";
 
@@ -66,7 +66,7 @@ export const transfer: ProgramFamily = {
       options: { values: "-cFiJloP", runs: "-S" },
       effects: ({ operands }) =>
         effectsOn(
-          operands.slice(-1).filter(({ text }) => !isRemote(text)),
+          splitAtLastWord(operands).last.filter(({ text }) => !isRemote(text)),
           "write",
           { how: "copy" },
         ),
@@ -186,20 +186,21 @@ export function isRemote(text: string): boolean {
 
 function endsAtRemote(options: Options): boolean {
   const { operands } = options;
-  return !hasFlag(options, "-n dry-run") && isRemote(operands.at(-1)?.text ?? "");
+  return !hasFlag(options, "-n dry-run") && splitAtLastWord(operands).last.some(({ text }) => isRemote(text));
 }
 
 /** rsync --delete removes files from the target that the source does not have. */
 function emptied({ operands, flags }: Options): readonly RawEffect[] {
   if (![...flags].some((flag) => /^(del|delete)/.test(flag))) return [];
-  const targets = operands.slice(-1).filter(({ text }) => !/^[\w.@-]+:/.test(text));
+  const targets = splitAtLastWord(operands).last.filter(({ text }) => !/^[\w.@-]+:/.test(text));
   return effectsOn(targets, "delete", { recursive: true, how: "sync" });
 }
 
 function synced({ operands, flags }: Options): readonly RawEffect[] {
-  const targets = operands.slice(1).slice(-1);
+  const { before, last } = splitAtLastWord(operands);
+  const targets = before.length > 0 ? last : [];
   return [
-    ...effectsOn(flags.has("remove-source-files") ? operands.slice(0, -1) : [], "move", { recursive: true }),
+    ...effectsOn(flags.has("remove-source-files") ? before : [], "move", { recursive: true }),
     ...effectsOn(
       targets.filter(({ text }) => !isRemote(text)),
       "write",

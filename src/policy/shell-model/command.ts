@@ -12,6 +12,8 @@ import type { Span } from "./span.ts";
 export interface Field {
   readonly text: string;
   readonly span: Span;
+  /** Whether this is a further value that the word of the field before it may have: `${D:-/etc}`. */
+  readonly isAlternative?: true;
   /** The output of the process substitution, if the word is one. */
   readonly flow?: Flow;
 }

@@ -147,8 +147,8 @@ function withDefault(value: string, operator: string, operand: readonly string[]
   if (operator.endsWith("+"))
     return unknown ? [...operand, ""] : value === "" && operator === ":+" ? [""] : operand;
   if (operator.endsWith("?")) return [value];
-  // The last operand of cp is its target, so a known value comes last: `cp x "${D:-/etc}/passwd"`.
-  if (unknown) return [UNKNOWN, ...operand];
+  // The known value comes first: most readers of options use only the first alternative.
+  if (unknown) return [...operand, UNKNOWN];
   return value === "" ? operand : [value];
 }
 

@@ -41,7 +41,11 @@ export function fieldsOf(
     return fieldValues(word, context).map((value) => [{ text: name + value, span }]);
   }
   const { alternatives, flow } = evaluateWord(word, context);
-  return alternatives.map((fields) => fields.map((text) => (flow ? { text, span, flow } : { text, span })));
+  const first: Omit<Field, "text"> = flow ? { span, flow } : { span };
+  const further: Omit<Field, "text"> = { ...first, isAlternative: true };
+  return alternatives.map((fields, i) =>
+    fields.map((text) => (i === 0 ? { text, ...first } : { text, ...further })),
+  );
 }
 
 export function fieldValues(node: Assignment, context: WordContext): readonly string[] {

@@ -27,9 +27,21 @@ export function injectedVariable(command: EffectiveCommand): InjectedVariable | 
   return assignedBy(command).find((variable) => injects(variable, command)) ?? null;
 }
 
-/** Walks the values that are command lines. */
+/** Variables that override the settings in the user's file of nacre, with the value that loosens nothing. */
+const STRICTEST: Readonly<Record<string, string | null>> = {
+  NACRE_POLICY: "cautious",
+  NACRE_SANDBOX: "read-only",
+  NACRE_NETWORK: "none",
+  NACRE_AUDIT_FILE: null,
+};
+
+export const SETTING_VARIABLES: readonly string[] = Object.keys(STRICTEST);
+
+/** Reports values that loosen nacre's settings, and walks the values that are command lines. */
 export function runVariables(command: EffectiveCommand, around: CommandContext, runner: Runner): void {
   for (const { name, value } of assignedBy(command)) {
+    if (SETTING_VARIABLES.includes(name) && value !== STRICTEST[name])
+      runner.sign("loosens-policy", command.span, `nacre would run commands with the settings in ${name}`);
     const isPrompt = /^PS[0-4]$/.test(name) && /\$\(|`/.test(value);
     if (!isPrompt && (!COMMANDS.test(name) || ORDINARY.test(value))) continue;
     const inside = { ...inSeparateProcess(around, name), assignments: [] };

@@ -63,10 +63,6 @@ describe("answering approval requests through nacre's own files and page", () =>
     expect(findings.map(({ rule }) => rule)).toContain("change-policy");
   });
 
-  it("the default of an unset variable can be the target of a copy", () => {
-    expect(verdictOf(`cp x "\${D:-/etc}/passwd"`)).toBe("deny");
-  });
-
   it.each([
     'curl -d \'{"answer":"approve"}\' http://127.0.0.1:7411/api/approvals/ask_1',
     'curl -H "Authorization: Bearer $T" --json "{}" http://localhost:7411/api/approvals/ask_1',
@@ -78,6 +74,11 @@ describe("answering approval requests through nacre's own files and page", () =>
     "echo 'url=http://127.0.0.1:7411/api/approvals/1' > c; echo 'data=x' >> c; curl -K c",
     "wget --post-data x http://127.0.0.1:7411/api/approvals/ask_1",
     "wget --method=POST http://127.0.0.1:7411/api/approvals/ask_1",
+    "curl -d x http://0x7f000001:7411/api/approvals/ask_1",
+    "curl -d x 0177.0.0.1:7411/api/approvals/ask_1",
+    "curl -d x http://localhost.:7411/api/approvals/ask_1",
+    "curl -d x http://2130706433:7411/x/../api/approvals/ask_1",
+    "python3 -c \"import requests as r; r.request(m, 'http://0x7f000001:7411/api/approvals/1', data={})\"",
     "http POST :7411/api/approvals/ask_1",
     "http :7411/api/approvals/ask_1 answer=approve",
     "echo '{}' | xh localhost:7411/api/approvals/ask_1",
@@ -85,6 +86,12 @@ describe("answering approval requests through nacre's own files and page", () =>
     "node -e \"fetch('http://localhost:7411/api/approvals/1', { method: 'POST' })\"",
   ])("a request that answers an approval on nacre's page needs approval: %j", (command) => {
     expect(judge(command, dev)).toMatchObject({ verdict: "ask", rule: "loosen-policy" });
+  });
+
+  it("the reason admits that the page may belong to another program", () => {
+    expect(judge("curl -X POST http://localhost:3000/api/approvals -d '{}'", dev).reason).toBe(
+      "curl sends a request to what may be the page of nacre, which answers approval requests that the user must answer: only the user may decide that.",
+    );
   });
 
   it.each([
@@ -98,6 +105,10 @@ describe("answering approval requests through nacre's own files and page", () =>
     "http :3000/api/users name=a",
     "http :3000/api/approvals page==2",
     "node -e \"fetch('http://localhost:3000/api/users', { method: 'POST' })\"",
+    "python3 -c \"import requests; data = requests.get('http://localhost:3000/api/approvals')\"",
+    "node -e \"fetch('http://localhost:3000/api/approvals').then((body) => body.json())\"",
+    "node -e \"fetch('http://localhost:3000/api/approvals').then(body => console.log(body))\"",
+    "curl -d x http://0x7f000001.example.com/api/approvals/1",
     "echo $NACRE_HOME",
     "ls $NACRE_HOME",
     "ls $XDG_CONFIG_HOME",

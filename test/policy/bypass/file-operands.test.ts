@@ -79,6 +79,8 @@ describe("reading or writing protected files through git", () => {
     ["install -m 4755 /bin/bash sb", "setuid"],
     ["install -m u+s /bin/bash sb", "setuid"],
     ["install --mode=04755 /bin/bash sb", "setuid"],
+    ["install -d -m 2775 dir", "setuid"],
+    ["install -d /etc/x", "write-system-config"],
     ["chmod 04755 sb", "setuid"],
   ])("%j matches %s", (command, rule) => expect(ruleOf(command)).toBe(rule));
 
@@ -98,6 +100,8 @@ describe("reading or writing protected files through git", () => {
     "git init --template= x",
     "git commit --template=x",
     "install -m 755 app bin/app",
+    "install -d -m 755 build/a build/b",
+    "install -d ~/.local/bin",
     "install -Dm644 a.conf build/etc/a.conf",
   ])("%j is allowed", (command) => expect(verdictOf(command)).toBe("allow"));
 });

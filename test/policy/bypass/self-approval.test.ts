@@ -124,18 +124,21 @@ describe("loosening the rules that apply to the agent itself", () => {
     'node -e \'process.argv.push("run", "--policy", "off", "ls"); import("nacre/dist/cli/main.js")\'',
     'echo \'import { createToolkit } from "nacre"; createToolkit({ policy: "off" })\' | node --input-type=module',
     'echo \'import { createToolkit } from "nacre"; createToolkit({ policy: "off" })\' > x.mjs && node x.mjs',
+    "nacre run --audit-file a.jsonl ls",
+    "nacre run --audit-file ~/.bashrc 'ls'",
+    "nacre run --audit-file=~/.bashrc ls",
+    "nacre mcp --audit-file ~/.bashrc",
+    "NACRE_AUDIT_FILE=/etc/passwd nacre run ls",
+    "NACRE_AUDIT_FILE= nacre run ls",
+    "export NACRE_AUDIT_FILE=/dev/null",
+    "export NACRE_AUDIT_FILE=none",
+    "declare -x NACRE_POLICY=off",
+    "env NACRE_AUDIT_FILE=x bash",
     "HOME=/tmp/x nacre run ls",
     "export HOME=/tmp/x; nacre run ls",
   ])("a nested nacre cannot choose looser rules, and its command is judged: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
-
-  it.each(["nacre run 'rm -rf /'", "nacre run -- rm -rf /", "npx nacre run --cwd / 'rm -rf *'"])(
-    "a destructive command is also denied inside a nested nacre: %j",
-    (command) => {
-      expect(verdictOf(command)).toBe("deny");
-    },
-  );
 
   it.each([
     "claude --dangerously-skip-permissions",
@@ -253,6 +256,11 @@ describe("loosening the rules that apply to the agent itself", () => {
     "volta run node x.js",
     "yarn workspace web start",
     "HOME=/tmp/h npm install",
+    "nacre audit verify a.jsonl --last-hash 3f9a",
+    "nacre output 3f9a --filter err --tail 5 --context 2",
+    "nacre run --dry-run 'rm -rf build'",
+    "nacre run git log -- src",
+    "export NACRE_POLICY=cautious",
   ])("harmless commands of the same form are allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });

@@ -12,6 +12,20 @@ const PATH = "/+(?:\\.{1,2}/+)*api/+(?:approvals|shells)(?![\\w-])";
 /** httpie reads `:3000/path` as an address on this machine. */
 const ADDRESS = new RegExp(`^(?:https?://)?(?:[^/@]*@)?(?:${LOOPBACK}(?::[^/]*)?|:[^/]*)${PATH}`, "i");
 
+const OWN_HOST = new RegExp(`^(?:${LOOPBACK})\\.?$`, "i");
+const OWN_PATH = new RegExp(`^${PATH}`, "i");
+
+/** Whether a URL without unknown parts names the page. URL() also resolves other forms of an address: `0x7f000001`. */
+function isPage(text: string): boolean {
+  const full = /^https?:/i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(full)) return false;
+  const { hostname, pathname } = new URL(full);
+  return OWN_HOST.test(hostname) && OWN_PATH.test(pathname);
+}
+
+const ACTS =
+  "sends a request to what may be the page of nacre, which answers approval requests that the user must answer";
+
 const CLIENT = /^(curl|wget|https?|xh|xhs|httpie)$/;
 const READS = /^(GET|HEAD|OPTIONS)$/i;
 
@@ -19,10 +33,12 @@ const READS = /^(GET|HEAD|OPTIONS)$/i;
 export function describeApprovalPageRequest(command: EffectiveCommand): string | null {
   const { program, args } = command;
   if (!CLIENT.test(program)) return null;
-  const url = args.find(({ text }) => ADDRESS.test(text.replace(/^--url=/, "")));
+  const url = args.some(({ text }) => isAddress(text.replace(/^--url=/, "")));
   if (!url || !changesSomething(command)) return null;
-  return `${program} sends a request to the page of nacre, which answers approval requests that the user must answer`;
+  return `${program} ${ACTS}`;
 }
+
+const isAddress = (text: string): boolean => ADDRESS.test(text) || isPage(text);
 
 function changesSomething(command: EffectiveCommand): boolean {
   if (command.program === "curl") return curlChanges(readOptions(command.args, CURL));
@@ -56,9 +72,14 @@ const isHttpieBody = (text: string): boolean =>
   /^(POST|PUT|PATCH|DELETE)$/i.test(text) || /^[\w.[\]-]+(:?=(?!=)|:?=?@)/.test(text) || /^--raw/.test(text);
 
 const IN_CODE = new RegExp(`//${LOOPBACK}(?::[^/"'\`\\s]*)?${PATH}`, "i");
-const SENDS = /\b(POST|PUT|PATCH)\b|\.(post|put|patch)\s*\(|\b(data|json|body)\s*[:=]/;
+const URLS = /https?:\/\/[^"'`\s]{1,400}/gi;
+/** A method, or the body as a key of an object or as a keyword argument of a call. */
+const SENDS =
+  /\b(POST|PUT|PATCH)\b|\.(post|put|patch)\s*\(|\b(data|json|body)\s*:|[(,]\s*(data|json|body)\s*=(?![=>])/;
 
-/** The same for code in another language. */
-export function codeActsOnPage(code: string): boolean {
-  return IN_CODE.test(code) && SENDS.test(code);
+/** What code in another language does with the page, or null. */
+export function describeApprovalPageCode(code: string): string | null {
+  if (!SENDS.test(code)) return null;
+  const isToPage = IN_CODE.test(code) || (code.match(URLS) ?? []).some(isPage);
+  return isToPage ? ACTS : null;
 }

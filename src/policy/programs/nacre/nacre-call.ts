@@ -5,10 +5,11 @@ import { changeDirectory } from "../../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { type Flow, flowOf, NO_FLOW } from "../../shell-model/flow.ts";
 import { isUnresolved, shown, UNKNOWN } from "../../shell-model/marks.ts";
-import { inSameProcess } from "../../shell-model/nested-context.ts";
+import { inSameProcess, inSeparateProcess } from "../../shell-model/nested-context.ts";
 import type { Scope } from "../../shell-model/script-scope.ts";
+import { SETTING_VARIABLES } from "../../shell-model/variables.ts";
 import { NACRE_OPTIONS } from "../agents.ts";
-import { type Options, readOptions, valuesOf } from "../read-options.ts";
+import { hasFlag, type Options, readOptions, valuesOf } from "../read-options.ts";
 import { describeApprovalPageRequest } from "./approval-request.ts";
 import { nacreArguments, nacreLikeOption } from "./nacre-arguments.ts";
 
@@ -35,17 +36,24 @@ function runCall(
   const given = words[0]?.text === "--" ? words.slice(1) : words;
   const options = readOptions(given, NACRE_OPTIONS);
   const [verb, ...operands] = options.operands;
-  const onlyPrintsInfo = options.flags.has("help") || options.flags.has("version");
+  const started = verb?.text === "run" ? startedBy(given) : null;
+  const own = started ?? options;
   // With --dry-run nothing runs.
-  if (onlyPrintsInfo || (verb?.text === "run" && options.flags.has("dry-run"))) return flowOf(null);
+  if (hasFlag(own, "help version") || (started && hasFlag(own, "dry-run"))) return flowOf(null);
   const details = /^(run|mcp)$/.test(verb?.text ?? "") ? looserOptions(options, command, around, runner) : [];
-  const own = [
+  const risks = [
     describeRiskySubcommand(verb?.text ?? "", operands, options),
     describeRemoteRun(options),
   ].filter((one) => one !== null);
-  for (const detail of [...details, ...own]) runner.sign("loosens-policy", command.span, detail);
-  if (verb?.text !== "run") return flowOf(null);
-  return runOperands(operands, { given, options, command }, around, runner);
+  for (const detail of [...details, ...risks]) runner.sign("loosens-policy", command.span, detail);
+  if (command.program !== "nacre" && verb)
+    for (const file of valuesOf(options, "audit-file")) appendTo(file, around, runner);
+  if (!started) return flowOf(null);
+  const call = { given, options: own, command };
+  const inner = started.operands;
+  // nacre refuses options after a command of one word, but the policy judges the command as if nacre accepted them.
+  if (operands.length === 1 && inner.length > 1) runOperands(operands, call, around, runner);
+  return runOperands(inner, call, around, runner);
 }
 
 /**
@@ -83,6 +91,19 @@ function describeRiskySubcommand(
   return operands.some(({ text }) => isUnresolved(text))
     ? "the options of nacre mcp are known only at run time"
     : null;
+}
+
+/** The record of nacre has the effect on the audit log. A package manager that starts nacre has another record. */
+function appendTo(file: Field, around: CommandContext, runner: Runner): void {
+  const word = (text: string): Field => ({ text, span: file.span });
+  const inside = { ...inSeparateProcess(around, "nacre"), assignments: [] };
+  runner.runArgv([word("nacre"), word("--audit-file"), file], inside);
+}
+
+/** The options of `nacre run`, and the words of the command that it starts. The options end at its first word. */
+function startedBy(given: readonly Field[]): Options {
+  const [, ...afterVerb] = readOptions(given, NACRE_OPTIONS, "at-operand").operands;
+  return readOptions(afterVerb, NACRE_OPTIONS, "at-operand");
 }
 
 interface NacreCall {
@@ -136,6 +157,8 @@ function looserOptions(
   }
   for (const { text } of valuesOf(options, "policy-file"))
     found.push(`nacre would use the rules in ${shown(text)}`);
+  for (const { text } of valuesOf(options, "audit-file"))
+    found.push(`nacre would write its audit log to ${shown(text)}`);
   for (const { text } of valuesOf(options, "sandbox")) {
     if (!/^(read-only|workspace-write)$/.test(text))
       found.push(`nacre would run commands with --sandbox ${shown(text)}`);
@@ -161,9 +184,6 @@ function looserOptions(
     found.push("nacre would read its rules from another directory");
   return found;
 }
-
-/** Variables that override the settings in the user's file. */
-const SETTING_VARIABLES: readonly string[] = ["NACRE_POLICY", "NACRE_SANDBOX", "NACRE_NETWORK"];
 
 /** Whether variables name another directory for the user's rules. */
 function movesRules(assignments: EffectiveCommand["assignments"], scope: Scope, home: string): boolean {

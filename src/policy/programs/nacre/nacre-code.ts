@@ -1,6 +1,6 @@
 // Code that uses nacre as a library. It must not choose looser rules than those that apply to this command.
 
-import { codeActsOnPage } from "./approval-request.ts";
+import { describeApprovalPageCode } from "./approval-request.ts";
 
 /** The package nacre, a path into it, or one of its exports. */
 const USES =
@@ -14,7 +14,8 @@ const REPLACES = /["'`]?\b(policyFile|rules|judge|approve|allowUnsandboxed)["'`]
 
 /** How the code loosens nacre's rules, or null. */
 export function loosenedByCode(code: string): string | null {
-  if (codeActsOnPage(code)) return "answers approval requests that the user must answer";
+  const onPage = describeApprovalPageCode(code);
+  if (onPage !== null) return onPage;
   if (!USES.test(code)) return null;
   if (PROGRAM.test(code)) return "starts nacre with options that are known only at run time";
   for (const [, literal, name] of code.matchAll(POLICY)) {
