@@ -204,7 +204,9 @@ class Soak {
     await this.#eventually("processes left", () => processesOf(this.#base, this.#tags));
     await this.#eventually("mounts left", () => mountsBelow(this.#base));
     await this.#eventually("sockets left", () =>
-      filesBelow(this.#base).flatMap(({ path, isSocket }) => (isSocket && !isStaleSocket(path) ? [path] : [])),
+      filesBelow(this.#base).flatMap(({ path, isSocket }) =>
+        isSocket && !isStaleSocket(path) ? [path] : [],
+      ),
     );
     for (const name of ["keepers", "previews/pending", "files/locks", "files/unfinished", "profiles"])
       await this.#eventually(`entries of state/${name} left`, () => this.#entriesOf(name));
