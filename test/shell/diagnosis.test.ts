@@ -31,7 +31,7 @@ describe("a diagnosis", () => {
 describe("a command that times out", () => {
   test("reports what it was doing when it was killed", async () => {
     const { bash } = tools();
-    const result = await bash("mkfifo pipe; cat pipe", { timeout: 1_500 });
+    const result = await bash("mkfifo pipe; cat pipe", { timeout: 4_000 });
     expect(result).toMatchObject({ success: false, code: "timed_out" });
     expect(result.notes.join()).toMatch(
       /When its time was over: cat pipe \(pid \d+\) waits for another process/,

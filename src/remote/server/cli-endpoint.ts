@@ -58,7 +58,7 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   const signals = new EventEmitter();
   const stop = new AbortController();
   const cut = deferred<LineEnd>();
-  /** A command without a listener ends as a process does, at once: the streams are closed, and its work is told to stop. */
+  /** Without a listener, a signal ends the command at once, as it ends a process: closes its streams and aborts its work. */
   const takeSignal = (name: string) => {
     if (signals.emit("signal", name) || stop.signal.aborted) return;
     // The command may just be starting: its listener gets the signal later.
