@@ -58,7 +58,9 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   const signals = new EventEmitter();
   const stop = new AbortController();
   const cut = deferred<LineEnd>();
-  /** Without a listener, a signal ends the command at once, as it ends a process: closes its streams and aborts its work. */
+  /**
+   * Without a listener, a signal ends the command at once, as it ends a process: closes its streams and aborts its work.
+   */
   const takeSignal = (name: string) => {
     if (signals.emit("signal", name) || stop.signal.aborted) return;
     // The command may just be starting: its listener gets the signal later.
