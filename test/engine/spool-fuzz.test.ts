@@ -83,7 +83,7 @@ test("a damaged exit record is corrupt, or is read exactly as it is written", { 
   );
 });
 
-test("the first cause is read readBack, whatever the text of the first and of a second cause", {
+test("the first cause is read back, whatever the text of the first and of a second cause", {
   timeout,
 }, () => {
   const detail = fc.string({ unit: "binary", maxLength: 60 });
