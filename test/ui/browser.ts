@@ -3,11 +3,20 @@ import { existsSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { UiProgram } from "./ui-program.ts";
 
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
+/** The headless shell comes first: the complete browser starts more processes, and the tests take twice as long. */
+const CHROMIUM = ["chromium-headless-shell", "chromium", "chromium-browser"]
+  .map((name) => `/usr/bin/${name}`)
+  .find((path) => existsSync(path));
 
 /** Why no browser is available; undefined if one is. */
 export const noBrowser = CHROMIUM === undefined ? "chromium is not installed" : undefined;
@@ -36,11 +45,17 @@ export const PHONE = { width: 360, height: 740 };
 /** Call once per test file. */
 export function useBrowser() {
   let browser: Browser | undefined;
+  const contexts = new Set<BrowserContext>();
   beforeAll(async () => {
     if (CHROMIUM === undefined) return;
     // With the default, chromium would create the configuration directory, which tests expect to be missing.
     const env = { ...process.env, XDG_CONFIG_HOME: tmpdir() };
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, env });
+  });
+  // A page that stays open keeps rendering while the next tests run.
+  afterEach(async () => {
+    for (const context of contexts) await context.close();
+    contexts.clear();
   });
   afterAll(async () => {
     await browser?.close();
@@ -52,6 +67,7 @@ export function useBrowser() {
   ): Promise<OpenPage> => {
     if (!browser) throw new Error(noBrowser);
     const context = await browser.newContext({ viewport: WIDE, ...options });
+    contexts.add(context);
     const page = await context.newPage();
     const requests: string[] = [];
     const errors: string[] = [];
