@@ -27,16 +27,19 @@ test("a shell without a tag is found", async () => {
 test.each([
   ["of another boot", 5, "deadbeef-0000-4000-8000-000000000000", "another boot"],
   ["of another namespace", 6, "1", "another namespace"],
-] as const)("a shell %s is recognized, and its processes cannot be seen", async (_, field, value, origin) => {
-  const shells = manager();
-  const { id, started } = await run(shells, "true");
-  const words = readFileSync(started.files.identity, "latin1").trim().split(" ");
-  words[field] = value;
-  writeFileSync(started.files.identity, `${words.join(" ")}\n`);
-  expect(readStartedShell(shells.root, id)).toMatchObject({ origin, unseen: expect.any(String) });
-});
+] as const)(
+  "a shell %s is detected, and its processes cannot be inspected",
+  async (_, field, value, origin) => {
+    const shells = manager();
+    const { id, started } = await run(shells, "true");
+    const words = readFileSync(started.files.identity, "latin1").trim().split(" ");
+    words[field] = value;
+    writeFileSync(started.files.identity, `${words.join(" ")}\n`);
+    expect(readStartedShell(shells.root, id)).toMatchObject({ origin, unseen: expect.any(String) });
+  },
+);
 
-test("a shell without an identity is found, and its processes cannot be seen", async () => {
+test("a shell without an identity is found, and its processes cannot be inspected", async () => {
   const shells = manager();
   const { id, started } = await run(shells, "true");
   rmSync(started.files.identity);
@@ -60,10 +63,11 @@ test("a directory without a readable meta, or with the meta of another shell, is
 });
 
 /**
- * Resolves when this process, the host, knows a slot that is on disk. The shim reports the slot before bash waits
- * for the job (read of fd 21, on x86-64 or arm64), and the event loop reads the report before the next turn.
+ * Waits until this process, which is the host, has read the shim's report of a slot. The shim sends the
+ * report before bash waits for its job (a read of fd 21; 0 and 63 are the numbers of read on x86-64 and
+ * arm64). The event loop reads the report within two turns.
  */
-async function known({ shimPid }: ShellIdentity): Promise<void> {
+async function reportedToHost({ shimPid }: ShellIdentity): Promise<void> {
   await eventually(() => expect(readFileSync(`/proc/${shimPid}/syscall`, "latin1")).toMatch(/^(0|63) 0x15 /));
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));
@@ -83,7 +87,7 @@ test("a bash without a job is waiting; a bash with a job, or an ended one, has b
   expect(keeperDirOfWaitingBash(slot.commandPid)).toMatch(/\/keepers\/\d+-[0-9a-f]{8}$/);
   // Another process with the same PID does not count as waiting.
   expect(progressOf({ ...slot, commandStart: "0" })).toBe("begun");
-  await known(slot);
+  await reportedToHost(slot);
   const shell = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });
   expect(shell.started.commandPid).toBe(slot.commandPid);
   await shell.waitFor({ pattern: /^up$/ }, 20_000);

@@ -1,4 +1,4 @@
-// The deputy covers the shells while there is no keeper. In these tests the host is alive.
+// The deputy watches the shells while no keeper runs. In these tests the host is alive.
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ async function onlyDeputy(root: string): Promise<number> {
   });
 }
 
-test("a deputy sleeps until its keeper is dead, and no other process holds the pipe between them", async () => {
+test("a deputy sleeps until its keeper is dead, and no other process has their pipe open", async () => {
   const shells = manager();
   const root = shells.root.path;
   const shell = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });

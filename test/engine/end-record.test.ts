@@ -26,7 +26,7 @@ const rendered = (fields: string) => `X ${fields.padEnd(124)}.\n`;
 const NO_CAUSE = `-${" ".repeat(125)}.\n`;
 const PENDING = `P${" ".repeat(125)}.\n`;
 
-// All readings use one file, because each property reads hundreds of records.
+// Write every record to the same file: each property test reads hundreds of records.
 let scratch = "";
 beforeEach(() => {
   scratch = join(directory(), "record");
@@ -188,13 +188,13 @@ describe("the cause", () => {
     ["ends with a stop .", "ends with a stop ."],
     ["Zoë\nand\ttabs", "Zo??and?tabs"],
     ["x".repeat(500), "x".repeat(117)],
-  ])("keeps its detail in one line of plain characters: %j", (detail, kept) => {
+  ])("stores its detail as one line of plain characters: %j", (detail, kept) => {
     const path = preallocated();
     writeCause(path, { kind: "killed", detail });
     expect(readEndRecord(path).cause).toEqual({ kind: "killed", detail: kept });
   });
 
-  test("keeps its kind and the size of the file, whatever its detail", () => {
+  test("is read back with its kind and does not change the file's size, whatever its detail", () => {
     fc.assert(
       fc.property(fc.constantFrom(...CAUSE_KINDS), fc.string({ unit: "binary" }), (kind, detail) => {
         const path = preallocated();

@@ -141,7 +141,7 @@ describe("starting", () => {
   });
 });
 
-test("a process with another host's key is not the shell's even if it has its tag; a process without the key is", async () => {
+test("a process with the shell's tag belongs to the shell, unless it has another host's key", async () => {
   const { host, start } = hostOf();
   const shell = await start("(ulimit -m 4096; exec sleep 306) & sleep 307");
   const { tag, key } = shell;
@@ -251,7 +251,7 @@ describe("signals", () => {
       signalProcess(process, "SIGKILL");
   });
 
-  test("go to no process whose PID or start time does not match", () => {
+  test("are not sent to a process with another PID or start time", () => {
     expect(isSameProcess(process.pid, thisProcess().startTime)).toBe(true);
     expect(isSameProcess(2 ** 22 + 1, "1")).toBe(false);
   });

@@ -1,5 +1,6 @@
 // Random messages between a host and its keeper: neither side crashes or hangs.
-// No message asks the keeper to cover a path or to open a slot: at its exit it removes covered paths and runs slots.
+// No random message is a slot request: the keeper would start a shell in the directory that the request
+// names, and remove that directory at its exit.
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +54,7 @@ test("a keeper reads any values, in pieces of any size, and answers in order", {
   });
   let number = 0;
   const samples = fc.sample(request, FUZZ_RUNS);
-  // In rounds: bash reads its requests byte by byte, so request an answer after every 50 requests.
+  // Wait for an answer after every 50 requests, because bash reads its requests byte by byte.
   for (let from = 0; from < samples.length; from += 50) {
     const round = samples.slice(from, from + 50);
     for (const { values, cut } of round) {
@@ -65,7 +66,7 @@ test("a keeper reads any values, in pieces of any size, and answers in order", {
       child.stdin.write(bytes.subarray(at));
     }
     const name = `n${number++}`;
-    // In a missing directory, so that the keeper answers "no".
+    // The fifo's directory does not exist, so the keeper answers "no".
     child.stdin.write(encodeFields(["log", name, "missing/fifo", "/dev/null", "1"]));
     expect(parseAnswer((await line()) ?? "")).toEqual({ kind: "no", name });
   }
@@ -87,7 +88,7 @@ test("a keeper that reads an invalid request reports it, cleans up and exits", {
     const { dir, child, line } = await bareKeeper();
     const exited = once(child, "exit");
     if (isComplete) child.stdin.write(encodeFields([text]));
-    // Without its final NUL the word is not a request: the host has died while it was writing.
+    // A word without its final NUL is not a request: to the keeper, its host died while writing.
     else child.stdin.end(text);
     await exited;
     const answers = [];
@@ -96,7 +97,7 @@ test("a keeper that reads an invalid request reports it, cleans up and exits", {
     expect(answers[0]?.startsWith("error protocol ?") ?? false).toBe(isComplete);
     expect(existsSync(join(dir, "keeper"))).toBe(false);
   };
-  // Five at a time: each keeper waits for its slots to end.
+  // Run five keepers at a time, to save time.
   for (let next = 0; next < nonsense.length; next += 5)
     await Promise.all(nonsense.slice(next, next + 5).map(sendNonsense));
 });

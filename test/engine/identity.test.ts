@@ -29,7 +29,7 @@ test("an identity names the shim, the command, the tag, the boot and the namespa
   });
 });
 
-test("an identity can name the key of its host as well", () => {
+test("an identity can contain the key of its host", () => {
   const tag = "4611686018427387903";
   expect(reading(LINE.replace(tag, `${tag}:4503599627370495`))).toMatchObject({
     tag,

@@ -135,7 +135,7 @@ describe("a keeper", () => {
     expect(pids.map((pid = 0) => isAlive(pid))).toEqual([true, true]);
     await first?.keeper.end();
     expect(pids.map((pid = 0) => isAlive(pid))).toEqual([false, true]);
-    // A host that has ended its commands itself leaves only waiting slots to its keeper.
+    // The host has ended its commands itself: its keeper has to end only waiting slots.
     await second?.keeper.end(true);
     expect(pids.map((pid = 0) => isAlive(pid))).toEqual([false, false]);
     await Promise.all([first?.keeper.exited, second?.keeper.exited]);
@@ -201,7 +201,7 @@ describe("a keeper that does not start", () => {
     await expect(start({ bashPath: path() })).rejects.toThrow(`No process could be started: ${message}`);
   });
 
-  test("is not assumed because of lines before its greeting", async () => {
+  test("is not reported if other lines come before the greeting", async () => {
     const answers: Answer[] = [];
     const noise = lineServer("garbage", "exit", "hello 2 77 1 none b 0 5.2", "ready 1 2 3 4 5 6");
     const keeper = await start({ bashPath: noise, onAnswer: (answer) => answers.push(answer) });

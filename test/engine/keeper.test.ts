@@ -35,7 +35,7 @@ describe("a slot", () => {
     expect(readFileSync(join(slot.dir, "err"), "utf8")).toBe("oops\n");
   });
 
-  test("uses another environment than the base, and the next slot has the base environment again", async () => {
+  test("can have an environment other than the base, and the next slot has the base environment again", async () => {
     const { open, end } = keeperFor();
     const [own, base] = await Promise.all([open({ environment: ["PATH=/bin", "OTHER=1"] }), open()]);
     for (const slot of [own, base]) {
@@ -71,7 +71,7 @@ describe("a slot", () => {
 });
 
 describe("a keeper that is killed", () => {
-  test("is replaced at once, and the next keeper knows the shells of its predecessor", async () => {
+  test("is replaced at once, and the next keeper takes over its shells", async () => {
     const { keeper, open, end } = keeperFor();
     const slot = await open();
     writeFileSync(join(slot.dir, "cmd"), "sleep 300\n");
@@ -85,7 +85,7 @@ describe("a keeper that is killed", () => {
       return pid;
     });
     expect(isAlive(second) && isAlive(slot.commandPid)).toBe(true);
-    // A keeper also ends shells that its predecessor has forked.
+    // At its stop, a keeper also ends the shells that its predecessor forked.
     await keeper.stop();
     expect(await end(slot.generation)).toMatchObject({ code: 137 });
     expect(recordOf(slot).cause).toEqual({ kind: "host-ended", detail: "" });
@@ -163,7 +163,7 @@ describe("a keeper that is stopped", () => {
       const requests = Promise.allSettled([open({ tag }), open({ tag })]);
       await keeper.stop();
       expect(await requests).toHaveLength(2);
-      // The fixture checks that a slot that was opened nevertheless does not stay.
+      // A slot can still open before the stop. The fixture checks that no slot remains.
     },
   );
 });

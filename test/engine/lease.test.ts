@@ -56,7 +56,7 @@ test("a takeover that cannot be written fails", () => {
   expect(() => readLease(files, META)).toThrow();
 });
 
-test("a shell that its holder has given up has no holder, and can be taken over", () => {
+test("a shell has no holder after its holder gave it up, and can be taken over", () => {
   const files = shellDir();
   giveUp(files, META, STARTER);
   expect(readLease(files, META)).toEqual({ number: 1, holder: undefined, over: false });

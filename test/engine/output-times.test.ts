@@ -16,7 +16,7 @@ function timesOf(text: string, size: number, createdAt = 1_000): OutputTimes {
   return new OutputTimes(join(dir, "out"), join(dir, "times"), createdAt);
 }
 
-test("a byte has the time of the first mark after it, and the last bytes have the time of the last write", () => {
+test("a byte has the time of the first mark after it; bytes after the last mark have the time of the last write", () => {
   const times = timesOf("out 4 2000 1900\nerr 100 2100 0\nout 8 3000 2900\n", 10);
   expect([0, 3, 4, 7, 8, 9].map((offset) => times.at(offset)?.ms)).toEqual([
     2000, 2000, 3000, 3000, 9000, 9000,

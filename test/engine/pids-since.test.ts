@@ -13,7 +13,7 @@ test("the PIDs since a mark include a newer process and not an older one", async
   await once(child, "spawn");
   expect(isNoneSince(mark)).toBe(false);
   const pids = pidsSince(mark);
-  // PIDs may have wrapped around: then older processes are included.
+  // If PIDs have wrapped around, the result includes older processes.
   if (lastPid() > mark.last) expect(pids).not.toContain(process.pid);
   expect(pids).toContain(child.pid);
   child.kill("SIGKILL");

@@ -77,7 +77,7 @@ test("a zombie has ended", async () => {
   });
 });
 
-// Use many children, so that the kernel has not ended all of them when the test checks them.
+// Use many children: with a few, the kernel might have ended all of them before the test checks them.
 test.each(["SIGKILL", "SIGTERM"])(
   "a process is ending as soon as it has received a fatal %s",
   async (signal) => {
@@ -116,7 +116,7 @@ test("a command line reads as a person would write it", async () => {
   });
 });
 
-test("the environment of a process is the one that it was started with, in whole values", async () => {
+test("the environment of a process is its environment at the start, and its values are complete", async () => {
   await withChild(
     "echo up; read -r",
     (pid) => {

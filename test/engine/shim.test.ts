@@ -141,7 +141,7 @@ test("a command's bash catches no more signals than a plain bash", async () => {
   expect(caught(shell.getAllOutput()) & ~SIGINT).toBe(caught(plain) & ~SIGINT);
 });
 
-test("POSIXLY_CORRECT makes a command's bash a POSIX one, and it still gets its job", async () => {
+test("POSIXLY_CORRECT puts a command's bash in POSIX mode, and bash still reads its job", async () => {
   const shell = await run(manager(), "shopt -qo posix && echo posix; pwd", { env: { POSIXLY_CORRECT: "1" } });
   expect(shell.getAllOutput()).toBe(`posix\n${tmpdir()}\n`);
 });

@@ -119,7 +119,7 @@ describe("a pool", () => {
     pool.close();
     pool.refillIn(0);
     await pool.take(usualKind);
-    // The pool's own timer would have fired before this take returns.
+    // If the pool were open, its timer would open slots before this take returns.
     await pool.take(usualKind);
     expect(pool.idleDirs()).toEqual([]);
     expect(root.list()).toHaveLength(2);

@@ -1,4 +1,5 @@
-// Empty directories are reused instead of removed. Files of another program are neither lost nor handed out.
+// Empty directories are reused instead of removed. A directory with files of another program is never removed
+// or reused.
 import {
   chmodSync,
   existsSync,

@@ -1,5 +1,6 @@
-// Some processes of a sandboxed shell only keep the sandbox. If another nacre with its own state root is running, bash stays
-// and runs bwrap as its child (sandbox/start-script.ts), so the first process inside is its grandchild.
+// Some processes of a sandboxed shell only maintain the sandbox. If another nacre with its own state root
+// runs, bash does not become bwrap but runs it as a child (sandbox/start-script.ts). The first process inside
+// is then bash's grandchild.
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { keepsSandbox } from "../../src/engine/started-shell.ts";
@@ -10,12 +11,12 @@ import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
 
 const world = useSandboxWorld();
 const manager = world.manager({ sandbox: "workspace-write" });
-/** One process, which waits for input. */
+/** A command that waits for input in bash itself, without a child. */
 const WAITS = "rm -f pipe; mkfifo pipe; echo ready; read -r <>pipe";
 
 const BASH_OF_COMMAND = expect.stringMatching(/^\S*bash \S+\/cmd$/);
 
-/** Starts the command and waits until it prints "ready". `beside`: another nacre runs on this machine. */
+/** Starts the command and waits until it prints "ready". If `beside`, another nacre runs on this machine. */
 async function running(beside: boolean): Promise<ShellProcess> {
   if (beside) {
     const other = new ShellManager({ stateRoot: join(world.outside, "other") });
@@ -32,7 +33,7 @@ async function processesOf({ started }: ShellProcess) {
   return (await manager.engine.processesOf([started])).get(started) ?? [];
 }
 
-describeSandboxed("the processes that keep the sandbox", () => {
+describeSandboxed("the processes that maintain the sandbox", () => {
   test.each([false, true])(
     "do not count as processes of the command (beside another nacre: %s)",
     async (beside) => {
@@ -44,8 +45,8 @@ describeSandboxed("the processes that keep the sandbox", () => {
 
   test("are bwrap, its first process and the bash that runs bwrap, beside another nacre", async () => {
     const shell = await running(true);
-    const keepers = (await processesOf(shell)).filter(({ pid }) => keepsSandbox(pid, shell.started));
-    expect(keepers).toHaveLength(3);
+    const supporting = (await processesOf(shell)).filter(({ pid }) => keepsSandbox(pid, shell.started));
+    expect(supporting).toHaveLength(3);
   });
 
   test("get no TERM, and a kill does not list them, beside another nacre", async () => {

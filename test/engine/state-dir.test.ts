@@ -67,7 +67,7 @@ describe("a state root", () => {
     expect(modeOf(path)).toBe(0o700);
   });
 
-  test("can be ensured again and keeps its content", () => {
+  test("can be created twice and keeps its content", () => {
     const root = new StateRoot(join(directory(), "twice"));
     root.ensure();
     mkdirSync(root.files("shell_00000001").dir);

@@ -28,7 +28,7 @@ describe("the choice of shells to remove", () => {
   ];
 
   test.each([
-    ["nothing while all shells are young and the quota is kept", 1_000, 10_000, []],
+    ["nothing while all shells are young and within the quota", 1_000, 10_000, []],
     ["by age, the oldest first", 45, 10_000, ["old", "mid"]],
     ["no shell that is exactly as old as allowed", 90, 10_000, []],
     ["by quota, the oldest until the rest fits", 1_000, 700, ["old"]],
@@ -57,7 +57,7 @@ describe("the choice of shells to remove", () => {
         const gone = list.filter(({ id }) => chosen.has(id));
         expect(gone.every(({ finished }) => finished)).toBe(true);
         expect(kept.some((one) => one.finished && isOld(one))).toBe(false);
-        // What is kept fits, or nothing finished is left to remove.
+        // The remaining shells fit into the quota, or none of them is finished.
         expect(size(kept) <= quotaBytes || kept.every(({ finished }) => !finished)).toBe(true);
         // Keeping the newest removed young shell would have exceeded the quota.
         const last = gone
@@ -179,9 +179,10 @@ describe("sweeping directories", () => {
       expect(await sweep(root, limits, allGone, { ...boot, uptimeMs: HOUR + 1 })).toEqual([id]);
     });
 
-    test("keeps a lost shell that was modified a moment ago according to the clock at its start, but not forever", async () => {
+    test("keeps a lost shell whose last change is a minute old by the clock at its start, but not forever", async () => {
       const root = spool();
-      // The shell started 9 hours ago. Its clock was 20 hours behind, and by that clock it was modified a minute ago.
+      // The shell started 9 hours ago. The clock was 20 hours behind then. By that clock, its last change is
+      // a minute old.
       const startedUptimeMs = boot.uptimeMs - 9 * HOUR;
       const id = planted(root, "shell_00000001", { ageMs: 20 * HOUR + 60_000, identity: IDENTITY });
       const createdAt = limits.nowMs - 29 * HOUR;

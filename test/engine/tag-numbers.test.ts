@@ -16,10 +16,13 @@ afterEach(async () => {
   }
 });
 
-/** A space inside a shell's tag: hosts of other tests run meanwhile, and there are only 1,023 numbers for them. */
+/**
+ * A space inside a shell's tag. Outside one, it could collide with the hosts of tests that run at the same
+ * time: there are only 1,023 host numbers.
+ */
 function space(): TagSpace {
   const outer = TagSpace.within(lockLimit("self") ?? "", Math.random());
-  if (!outer) throw new Error("no tags can be given here");
+  if (!outer) throw new Error("no room for tags below this process's limit");
   const shell = outer.shellTag(Math.floor(Math.random() * SHELL_NUMBERS));
   return TagSpace.within(`${shell}`, Math.random()) ?? outer;
 }

@@ -8,7 +8,7 @@ function space(own: string, random = 0): TagSpace {
   return found;
 }
 
-/** The n-th of `hosts` host numbers. */
+/** The random value from which a space derives the n-th of `hosts` host numbers. */
 const draw = (n: number, hosts: number) => (n + 0.5) / hosts;
 
 describe("the bit layout", () => {
