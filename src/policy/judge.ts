@@ -62,7 +62,7 @@ class Examination {
   readonly #facts: PolicyFacts;
   readonly #where: Where;
   readonly #rulesFor: (program: string) => RulesForProgram;
-  /** Whether to keep every command, not only those with findings. */
+  /** Whether `judged` must contain every command, not only those with findings. */
   readonly #keepsAll: boolean;
   #denied = 0;
 
@@ -125,7 +125,7 @@ class Examination {
     return effects.length > 0 ? all : withoutEffects;
   }
 
-  /** The cost of applying the rules. Rules without `programs` and `needs` are already charged by the walk. */
+  /** The cost of the rules for this command. The walk has charged for rules that apply to every command. */
   #stepsFor({ program, effects }: JudgedCommand): number {
     const { own, aboutEffects } = this.#rulesFor(program);
     return (
@@ -157,7 +157,7 @@ class Examination {
   }
 }
 
-/** A rule for one program searches its arguments, which costs more than comparing the path classes of effects. */
+/** Rules for a program search its arguments, which costs more than comparing the path classes of effects. */
 const OWN_RULE_STEPS = 0.45;
 const EFFECT_RULE_STEPS = 0.2;
 
@@ -165,8 +165,9 @@ interface RulesForProgram {
   readonly all: readonly CommandRule[];
   /** The rules that can match a command without effects. */
   readonly withoutEffects: readonly CommandRule[];
-  /** The number of rules for this program, and the number of rules for effects. */
+  /** The number of rules that apply only to certain programs, such as this one. */
   readonly own: number;
+  /** The number of rules that apply only to commands with effects. */
   readonly aboutEffects: number;
 }
 
@@ -183,7 +184,7 @@ const STANDARD_RULES = COMMAND_RULES.filter(({ profile }) => profile === undefin
 const standardRules = remembered((program) => chosen(STANDARD_RULES, program));
 const cautiousRules = remembered((program) => chosen(COMMAND_RULES, program));
 
-/** Turns a failure into a finding. */
+/** Does the work and reports an error as a sign, because judge() must return a verdict in every case. */
 function attempt(walk: Walk, span: Span, work: () => void): void {
   try {
     work();
@@ -208,7 +209,7 @@ function findingOf(
   return { rule: id, verdict, severity, reason, span, alternative, command };
 }
 
-/** Keeps one finding per rule and span. Beyond the limit, keeps only `deny` findings. */
+/** Adds at most one finding per rule and span. If the list is full, adds only `deny` findings. */
 function add(findings: RawFinding[], finding: RawFinding): void {
   if (findings.length >= POLICY_FINDINGS_MAX_COUNT && finding.verdict !== "deny") return;
   const known = findings.some(

@@ -4,7 +4,7 @@ import type { PathClass } from "./paths/path-class.ts";
 import type { ResolvedPath } from "./paths/paths.ts";
 import { MAY_WRITE } from "./programs/may-write.ts";
 
-/** Files of the machine, credentials, startup files, and settings that decide what runs. */
+/** System files, devices, credentials, startup files, and settings that decide what runs. */
 const ALWAYS: ReadonlySet<PathClass> = new Set<PathClass>([
   "root",
   "system",
@@ -17,7 +17,7 @@ const ALWAYS: ReadonlySet<PathClass> = new Set<PathClass>([
   "policy",
 ]);
 
-/** Everything else outside the workspace and the temporary directories. */
+/** All other paths outside the workspace and the temporary directories. */
 const OUTSIDE: ReadonlySet<PathClass> = new Set<PathClass>([
   "home",
   "above-workspace",
@@ -25,14 +25,15 @@ const OUTSIDE: ReadonlySet<PathClass> = new Set<PathClass>([
   "outside",
 ]);
 
-/** Terminals, cameras and processors: using them is harmless. */
+/** Devices that are harmless to use, such as terminals, cameras and GPUs. */
 const USED_DEVICES = /^\/dev\/(tty|cu\.|serial|video|dri|snd|kvm|nvidia|input|bus|net\/tun|fuse)/;
-/** Directories of the machine that the operating system itself does not need. */
+/** Directories outside the home directories that the operating system itself does not need. */
 const MACHINE_TREES = /^\/(opt|srv|mnt|media|run|snap|nix)\//;
 
 /**
- * Whether the policy must ask if an argument that it does not understand names this path. `how` is one of MAY_WRITE.
- * `isNamed` is false for the target of a link, because links in a workspace often lead to user data outside it.
+ * Whether the policy must ask about this path, which an argument names that the policy does not understand.
+ * @param how One of MAY_WRITE.
+ * @param isNamed False if a link leads to the path: links in a workspace often lead to user data outside it.
  */
 export function isPathAtRisk({ class: kind, path }: ResolvedPath, how: string, isNamed: boolean): boolean {
   if (kind === "device" && USED_DEVICES.test(path)) return false;

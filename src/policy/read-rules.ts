@@ -8,9 +8,9 @@ import type { UserRule, UserRuleSet } from "./user-rule.ts";
 
 /** An error in a rule file. */
 export interface RuleProblem {
-  /** The keys that lead to it: `["rules", 0, "verdict"]`. */
+  /** The keys that lead to the value at fault: `["rules", 0, "verdict"]`. */
   readonly at: readonly (string | number)[];
-  /** One sentence, with the id of the rule if it has one. */
+  /** One sentence. Contains the id of the rule, if the rule has one. */
   readonly message: string;
 }
 
@@ -80,7 +80,7 @@ function listOf<T extends string>(value: T | readonly T[] | undefined): readonly
   return value === undefined ? [] : typeof value === "string" ? [value] : value;
 }
 
-/** An error and its key. */
+/** The key at fault and an error message. */
 type Complaint = readonly [key: string, message: string];
 
 function senseProblems(

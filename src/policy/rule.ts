@@ -33,13 +33,13 @@ export interface RuleBase {
 /** A rule's check of a command. `needs` saves time: otherwise every rule would check every command of a long script. */
 export interface Check {
   (command: JudgedCommand): Hit | null;
-  /** The check matches only commands with effects, or only these programs. */
+  /** "effects": the check matches only commands with effects. A function: it accepts the programs to check. */
   readonly needs?: "effects" | ((program: string) => boolean);
 }
 
 /** Checks every effective command. */
 export interface CommandRule extends RuleBase {
-  /** The programs it applies to. @default all */
+  /** Matches the names of the programs that the rule checks. @default all */
   readonly programs?: RegExp;
   readonly check: Check;
 }
@@ -55,7 +55,7 @@ export type Rule = CommandRule | SignRule | RuleBase;
 interface EffectPattern {
   readonly kinds: readonly EffectKind[];
   readonly classes: readonly PathClass[];
-  /** A further condition. */
+  /** An additional condition for the effect. */
   readonly when?: (effect: Effect, command: JudgedCommand) => boolean;
   /** The reason, with the placeholders `{path}` and `{program}`. */
   readonly reason: string;

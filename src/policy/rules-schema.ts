@@ -30,7 +30,7 @@ function exactly<T extends z.ZodRawShape>(shape: T) {
   });
 }
 
-/** A function, because most starts read no rule file, and the schema takes a millisecond to build. */
+/** Builds the schema only when it is needed: this takes a millisecond, and most starts read no rule file. */
 function ruleSchema() {
   const TEXTS = "must be a string or an array of strings";
   const NO_EXAMPLE = "must contain at least one command that the rule matches";

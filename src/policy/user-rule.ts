@@ -6,7 +6,7 @@ import type { EffectKind } from "./programs/effect-kind.ts";
 export interface UserRule {
   readonly id: string;
   readonly verdict: "allow" | "ask" | "deny";
-  /** Program names, `*` for anything. */
+  /** Patterns for the name of the program; `*` matches anything. */
   readonly program: readonly string[];
   /** Every pattern must match some argument. */
   readonly args: readonly string[];

@@ -5,7 +5,7 @@ import type { SessionFacts } from "./shell-model/session-facts.ts";
 import type { Span } from "./shell-model/span.ts";
 import type { UserRuleSet } from "./user-rule.ts";
 
-/** From the loosest to the strictest. */
+/** Sorted from the loosest to the strictest. */
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const SEVERITIES = ["none", "low", "medium", "high", "critical"] as const;
 
@@ -13,7 +13,7 @@ export type Decision = (typeof DECISIONS)[number];
 export type Severity = (typeof SEVERITIES)[number];
 export type Profile = "trusting" | "standard" | "cautious" | "off";
 
-/** Variables that name directories with rules, settings or state of nacre. */
+/** Environment variables that set where nacre reads its rules and settings and stores its state. */
 export const ENVIRONMENT_VARIABLES = ["NACRE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] as const;
 type EnvironmentVariable = (typeof ENVIRONMENT_VARIABLES)[number];
 
@@ -28,10 +28,10 @@ export interface PolicyFacts {
   readonly profile?: Profile;
   /** Whether the command runs in an enforced sandbox. */
   readonly sandboxed?: boolean;
-  /** Whether the command gets a terminal, into which more commands can be typed later. */
+  /** Whether the command gets a terminal: more commands can then be typed into it later. */
   readonly terminal?: boolean;
   readonly rules?: readonly UserRuleSet[];
-  /** Further files that rules are read from. A command that changes one needs approval. */
+  /** Additional rule files. A command that changes one of them needs approval. */
   readonly policyFiles?: readonly string[];
   /** The directories in which nacre keeps its state, such as approval requests. @default ~/.local/state/nacre */
   readonly stateRoots?: readonly string[];
@@ -51,7 +51,7 @@ export interface Finding {
   readonly reason: string;
   readonly span: Span;
   readonly alternative: string | null;
-  /** The profile or the ID of the user rule that lifted it, if any. */
+  /** The profile or the id of the user rule that lifted the finding; null if nothing lifted it. */
   readonly liftedBy: string | null;
 }
 
@@ -66,7 +66,7 @@ export function byStrictness(a: Finding, b: Finding): number {
 
 export interface Verdict {
   readonly verdict: Decision;
-  /** The rule that decided, null if none did. */
+  /** The id of the rule that decided the verdict; null if no rule did. */
   readonly rule: string | null;
   readonly severity: Severity;
   readonly reason: string | null;
@@ -86,7 +86,7 @@ export interface ExplainedPath {
 export interface ExplainedCommand {
   readonly program: string;
   readonly args: readonly string[];
-  /** The wrappers and shells around it, outermost first. */
+  /** The wrappers and shells that run the command, outermost first. */
   readonly via: readonly string[];
   readonly cwd: readonly string[];
   readonly span: Span;
@@ -94,7 +94,7 @@ export interface ExplainedCommand {
   readonly rules: readonly string[];
 }
 
-/** A verdict and how it came about. */
+/** A verdict with the commands, paths and rules that led to it. */
 export interface Explanation {
   readonly command: string;
   readonly parse: { readonly ok: boolean; readonly problems: readonly string[] };

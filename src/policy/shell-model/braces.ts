@@ -57,7 +57,7 @@ function splitTopLevel(text: string): readonly string[] {
   return pieces;
 }
 
-/** Quoted text is one token, so that its commas do not split. */
+/** Quoted text is one token, so commas inside quotes do not separate alternatives. */
 const TOKENS = /\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[{}(),]/gs;
 
 /** Expands the first group nested in an alternative, then the rest of the alternative. */

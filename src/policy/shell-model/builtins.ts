@@ -11,7 +11,7 @@ import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { inSeparateProcess } from "./nested-context.ts";
 import type { Ended, Scope } from "./script-scope.ts";
 
-/** Returns null if its output is computed as for any other program. */
+/** Returns the output, or null if foldOutput must compute it, as for any other program. */
 type Builtin = (command: EffectiveCommand, around: CommandContext, runner: Runner) => Flow | null;
 
 export function runBuiltin(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
@@ -122,7 +122,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     return SILENT;
   },
   fc: (command, _around, runner) => {
-    // Only -l lists commands. -n and -r change how it does so.
+    // fc lists commands only with -l; -n and -r only change the format of the list.
     const { flags } = readOptions(command.args, { values: "-e" });
     if (command.args.length > 0 && !flags.has("l"))
       runner.sign("hidden-code", command.span, "fc runs commands from the history again");
@@ -161,7 +161,7 @@ function unreadable(command: EffectiveCommand): "remote-code" | "hidden-code" {
 
 function changesDirectory(command: EffectiveCommand, { scope }: CommandContext, { where }: Runner): Flow {
   const { operands, flags } = readOptions(command.args);
-  // bash accepts one operand. Several operands are the values that a variable may have.
+  // bash accepts one operand. Several operands here are the possible values of one word.
   const ways = (operands.length > 0 ? operands : [null]).map((target) => {
     const named = directoriesNamed(target?.text ?? null, command, scope, where);
     return flags.has("P") && target ? withoutLinks(target.text, named, scope) : named;
@@ -191,7 +191,7 @@ function declares(command: EffectiveCommand, { scope }: CommandContext, runner: 
     if (flags.has("n")) runner.sign("evaluated-data", span, "a name reference can name any variable");
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
-    // An array, or a word with several possible values: keep each value unless there are too many.
+    // An array or a word with several possible values repeats the name: store each value, up to a limit.
     if (append !== "" || count === POLICY_ALTERNATIVES_MAX_COUNT) scope.forget(name);
     else if (count < POLICY_ALTERNATIVES_MAX_COUNT)
       scope.assign(name, count === 0 ? [value] : [...(scope.variable(name)?.values ?? []), value]);

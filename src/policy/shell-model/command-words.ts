@@ -86,7 +86,10 @@ export function watching(context: WordContext, seen: DataOrigin[]): WordContext 
   };
 }
 
-/** unbash splits `NAME=<(x) program` after the equals sign and parses `<(x)` as the program. */
+/**
+ * Separates assignments, redirections and words. unbash splits `NAME=<(x) program` after the equals sign and parses
+ * `<(x)` as the program: this function corrects that.
+ */
 function sorted(node: Command) {
   const assigned: Assignment[] = [];
   const redirections: RedirectionNode[] = [];
@@ -148,7 +151,7 @@ function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, cont
   return names.slice(0, POLICY_ALTERNATIVES_MAX_COUNT).map((name) => [...name, ...args]);
 }
 
-/** The values that an assignment passes to its command. Without a command, the assignment changes the shell. */
+/** The values that an assignment passes to its command. Without a command, they become the values of the variable. */
 function assignedValues(
   node: Assignment,
   stays: boolean,

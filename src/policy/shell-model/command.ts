@@ -12,7 +12,7 @@ import type { Span } from "./span.ts";
 export interface Field {
   readonly text: string;
   readonly span: Span;
-  /** Whether this is a further value that the word of the field before it may have: `${D:-/etc}`. */
+  /** Whether this is another possible value of the same word as the field before it: `${D:-/etc}`. */
   readonly isAlternative?: true;
   /** The output of the process substitution, if the word is one. */
   readonly flow?: Flow;
@@ -40,18 +40,18 @@ export interface EffectiveCommand {
   readonly args: readonly Field[];
   readonly assignments: readonly AssignedValue[];
   readonly redirects: readonly Redirection[];
-  /** The directories it may run in. */
+  /** The directories that the command may run in. */
   readonly cwds: readonly string[];
   readonly via: readonly string[];
   readonly stdin: Flow;
   /** Resolves symbolic links in paths. */
   readonly links: Links;
-  /** Origins of the data that was substituted into its words. */
+  /** The origins of the data that was substituted into the command's words. */
   readonly substituted: readonly DataOrigin[];
   readonly span: Span;
 }
 
-/** A danger that the walk finds in the text itself: a fork bomb, code that is known only at run time. */
+/** A danger that the walk finds in the text itself, such as a fork bomb or code that is known only at run time. */
 export interface Sign {
   readonly kind: SignKind;
   readonly span: Span;

@@ -24,9 +24,10 @@ export function decodeAnsiC(text: string): string {
   return unescaped(text, ANSI_C, strayByte).split("\0", 1)[0] ?? "";
 }
 
-/** The escapes that one program supports: their pattern, and the letters whose meaning differs from ESCAPES. */
+/** The escapes that one program supports. */
 interface Dialect {
   readonly pattern: RegExp;
+  /** The letters with a meaning that differs from ESCAPES. */
   readonly own: Readonly<Record<string, string>>;
 }
 
@@ -57,7 +58,7 @@ function unescaped(text: string, { pattern, own }: Dialect, byteText: (byte: num
   return decoded.isWellFormed() ? decoded : decoded.replace(STRAY_BYTES, (run) => unmarked(joinedBytes(run)));
 }
 
-/** For a number that is not a character, bash applies the UTF-8 scheme, which results in bytes that are not UTF-8. */
+/** bash encodes even numbers that are not characters by the scheme of UTF-8. The resulting bytes are not UTF-8. */
 function characterText(code: number, byteText: (byte: number) => string): string {
   const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   if (isCharacter) return unmarked(String.fromCodePoint(code));
@@ -144,7 +145,7 @@ export function decodeHex(text: string): string | null {
   return unmarked(textOfLatin1(decoded));
 }
 
-/** tr, without classes and complements. */
+/** Translates text as `tr` does. Does not support classes and complements. */
 export function translated(text: string, from: string, to: string): string | null {
   if (/\[:/.test(from + to)) return null;
   const source = trSet(from);

@@ -28,7 +28,7 @@ export class Directories {
     return this.ifFailed === null ? this : new Directories(this.ifFailed);
   }
 
-  /** After `!`. */
+  /** After `!`, which inverts the exit status. */
   negated(): Directories {
     return this.ifFailed === null ? this : new Directories(this.ifFailed, this.now);
   }

@@ -44,7 +44,7 @@ function inherited(name: string, { where, carry }: WordContext): readonly string
   return where.variables.get(name) ?? (NUMBERS.has(name) ? [SOMETHING] : [UNKNOWN]);
 }
 
-/** Names of variables that hold credentials. */
+/** Names of variables that contain credentials. */
 const CREDENTIAL = /(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)$/;
 
 /** Few scripts have many arguments, so a parameter with a high number is usually empty: `rm$IFS$9-rf`. */
@@ -131,7 +131,7 @@ function operate(
   }
 }
 
-/** unbash ends a pattern at the first slash, even inside a substitution: `${x/$(cat /a)/b}`. */
+/** The substitutions in a pattern. unbash ends a pattern at the first slash, even inside one: `${x/$(cat /a)/b}`. */
 function cutSubstitutions(text: string): readonly Word[] {
   if (!/\$\(|`/.test(text)) return [];
   const found = text.match(/\$\([^()]{0,400}\)|`[^`]{0,400}`/g) ?? [];

@@ -13,7 +13,7 @@ export interface Frame {
   readonly scope: Scope;
   readonly stdin: Flow;
   readonly via: readonly string[];
-  /** The span to report for everything inside a nested text. */
+  /** The span to report for everything inside a nested text; null outside nested texts. */
   fixed: Span | null;
   /** The span of the command whose words are being evaluated. */
   around?: Span;

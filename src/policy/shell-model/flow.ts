@@ -8,9 +8,9 @@ export type DataOrigin =
   | "decoded"
   | "shell"
   | "socket"
-  /** The processes of the machine, or of a user. */
+  /** A list of all processes of the machine, or of a user. */
   | "processes"
-  /** A local file that is redirected to a program: judged like a script in its arguments. */
+  /** A local file on a program's stdin. The policy judges it like a script in the program's arguments. */
   | "file"
   /** Settings for the shell, printed by a well-known tool. */
   | "settings"
@@ -20,12 +20,12 @@ export type DataOrigin =
   | "packed"
   /** The name of the user. */
   | "identity"
-  /** A variable with the name of a credential. */
+  /** The value of a variable with a name like that of a credential, such as API_TOKEN. */
   | "token";
 
 /** The data that a command reads or prints. */
 export interface Flow {
-  /** null if unknown. */
+  /** The data as text; null if unknown. */
   readonly text: string | null;
   readonly origins: readonly DataOrigin[];
   /** All possible texts, if there are only a few. */

@@ -44,7 +44,8 @@ export function withGlobs(text: string): string {
 }
 
 /**
- * A bracket expression contains no slash. A regular expression would take quadratic time for a row of open brackets.
+ * Replaces bracket expressions, which contain no slash. A regular expression would take quadratic time for a row of
+ * open brackets.
  */
 function withBrackets(text: string): string {
   let marked = "";

@@ -2,7 +2,7 @@
 
 /** Neither method throws. */
 export interface LinkReader {
-  /** The target of the symbolic link at an absolute path. null: no link. undefined: nothing exists there. */
+  /** The target of the link at an absolute path. null: the path is not a link. undefined: nothing exists there. */
   target(path: string): string | null | undefined;
   /** The names of the symbolic links in a directory; incomplete for a large directory. */
   namesIn(directory: string): readonly string[];

@@ -9,9 +9,11 @@ import type { Budget } from "./budget.ts";
 import type { LinkReader } from "./link-reader.ts";
 import { hasGlob, isCertain, unmarked } from "./marks.ts";
 
-/** A directory: the name that paths use, and its name without links. */
+/** A directory below which links are looked up. */
 interface Base {
+  /** The parts of its name as paths use it. */
   readonly named: readonly string[];
+  /** The parts of its name without links; null until first needed. */
   real: readonly string[] | null;
 }
 
@@ -20,7 +22,7 @@ const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"].map(partsOf);
 export class LinksOnDisk {
   readonly #reader: LinkReader;
   readonly #budget: Budget;
-  /** Earlier answers: the paths of a script share most of their parts. */
+  /** A cache of the reader's answers: the paths of a script share most of their parts. */
   readonly #known = new Map<string, string | null | undefined>();
   readonly #where: Where;
   readonly #cwd: string;
@@ -33,7 +35,7 @@ export class LinksOnDisk {
     this.#budget = budget;
   }
 
-  /** Longest name first. Created when the first path is resolved, because many commands name no path. */
+  /** The bases, longest name first. Created when the first path is resolved, because many commands name no path. */
   get #bases(): readonly Base[] {
     this.#found ??= basesOf(this.#where, partsOf(this.#cwd));
     return this.#found;
@@ -65,7 +67,7 @@ export class LinksOnDisk {
   }
 
   /**
-   * The targets of the links that a path names, or null if nothing exists there. No part above the last is a link.
+   * The targets of the links that a path names, or null if nothing exists there. Only the last part may be a link.
    * @param hasMoved Whether the path was reached through a link or `..`: it may then use the link-free name of a base.
    */
   targetsAt(at: readonly string[], hasMoved: boolean): readonly string[] | null {

@@ -15,7 +15,7 @@ import { LinksOnDisk } from "./links-on-disk.ts";
 import { hasGlob, isCertain, UNKNOWN } from "./marks.ts";
 
 export class Links {
-  /** By absolute path. A link that several branches create has several targets. */
+  /** The links that the command created, by absolute path. A link that several branches create has several targets. */
   readonly #made = new Map<string, MadeLink>();
   /** Cached until the command creates another link: effects and flows resolve the same words. */
   readonly #followed = new Map<string, readonly string[]>();
@@ -50,8 +50,8 @@ export class Links {
   }
 
   /**
-   * The path that a word names, then those that its links lead to. Follows a link in the last part if the program
-   * would, or if a slash follows it.
+   * The path that a word names, then the paths that its links lead to.
+   * @param follows Whether to follow a link in the last part. A link before a slash is always followed.
    */
   resolve(text: string, cwd: string, follows: boolean): readonly ResolvedPath[] {
     const named = locate(text, cwd, this.#where);
@@ -160,7 +160,7 @@ function isSamePath(at: readonly string[], link: readonly string[]): boolean {
   });
 }
 
-/** `ln -s ~/* .` creates a link `x` to each `~/x`. */
+/** Replaces the pattern at the end of a link's target by the name: `ln -s ~/* .` creates a link `x` to each `~/x`. */
 function nameFilledIn(target: string, link: readonly string[], at: readonly string[]): string {
   const name = link.at(-1) ?? "";
   const isPattern = !isCertain(name) && target.endsWith(`/${name}`);

@@ -18,7 +18,7 @@ export const EACH = "\uFDD7";
 
 const ANY_MARK = /[\uFDD0-\uFDD7]/;
 const ALL_MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g;
-/** Represents a byte in a path that is not UTF-8 (support/path-text.ts). */
+/** A stray byte of a path (support/path-text.ts). */
 const STRAY_BYTE = /[\udc80-\udcff]/gu;
 const SHOWN: Readonly<Record<string, string>> = {
   [UNKNOWN]: "…",

@@ -44,7 +44,7 @@ export class Names {
     return new Names(this.redefined, this.hashed, options);
   }
 
-  /** The union of both. */
+  /** The union of both, for the code after two branches. */
   with(other: Names): Names {
     if (other === this) return this;
     const redefined = new Set([...this.redefined, ...other.redefined]);

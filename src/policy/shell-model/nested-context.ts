@@ -3,12 +3,12 @@
 import type { CommandContext } from "./command.ts";
 import { NO_FLOW } from "./flow.ts";
 
-/** In the same process. The inner command has its own redirections, and no input unless the caller adds it. */
+/** For a command in the same process. It has its own redirections, and no input unless the caller adds it. */
 export function inSameProcess(around: CommandContext, via: string): CommandContext {
   return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
 }
 
-/** In a separate process, whose directory and variables do not affect the outer shell. */
+/** For a command in a separate process. Its directory and variables do not affect the outer shell. */
 export function inSeparateProcess(around: CommandContext, via: string): CommandContext {
   return { ...inSameProcess(around, via), scope: around.scope.fork() };
 }

@@ -1,5 +1,5 @@
-// The adapter to the parser unbash. This file and the walk work around its gaps. This file also finds characters that
-// make a text look different from what bash reads.
+// The adapter to the parser unbash. This file and the walk handle syntax that unbash reads differently from bash. This
+// file also finds characters that make a text look different from what bash reads.
 
 import { type ParsedScript, parse } from "unbash";
 import { POLICY_PACKED_MAX_CHARS } from "../../support/limits.ts";
@@ -22,7 +22,7 @@ const ZERO_WIDTH = String.raw`[\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060
 const NO_CHARACTER = String.raw`[\ufdd0-\ufdef\ufffe\uffff\u{e0000}-\u{e007f}]|\p{Cs}`;
 // A zero-width joiner is harmless only between emoji.
 const LONE_JOINER = String.raw`(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d`;
-// Includes the carriage return: to bash it is an ordinary character, but a terminal moves to the start of the line.
+// Includes the carriage return: bash reads it as an ordinary character, but a terminal then overwrites the line.
 const HIDDEN = new RegExp([CONTROL, ZERO_WIDTH, NO_CHARACTER, LONE_JOINER].join("|"), "u");
 
 /**

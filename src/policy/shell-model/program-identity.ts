@@ -67,7 +67,7 @@ function leadingEntry(
 const TOOL_DIRECTORIES =
   /\/(node_modules\/\.bin|\.?v?env\/bin|\.?venv-?[\w.]*\/bin|vendor\/bin|\.tox\/[^/]+\/bin|\.nox\/[^/]+\/bin|\.direnv\/[^/]+\/bin|\.devbox\/.*\/bin)\//;
 
-/** Whether commands may write there without approval. */
+/** Whether commands may write to the path without approval. */
 export function isWritableByCommands(path: string, where: Where): boolean {
   const { class: kind } = locate(path, "/", where);
   return (
@@ -76,7 +76,7 @@ export function isWritableByCommands(path: string, where: Where): boolean {
   );
 }
 
-/** Path classes that may be arguments of an unknown program. All other classes are protected, including future ones. */
+/** Path classes that may be arguments of an unknown program. All others are protected, also classes added later. */
 const HARMLESS: ReadonlySet<PathClass> = new Set<PathClass>([
   "workspace",
   "inside-workspace",

@@ -52,7 +52,7 @@ function inputFrom(operator: string, target: Field | undefined, scope: Scope): F
   if (operator === "<" || operator === "<>") return readable(target, scope);
   if (operator !== "<&") return null;
   const known = scope.files.get(`/dev/fd/${target?.text}`);
-  // The standard descriptors are unchanged; the data of any other one is unknown.
+  // The standard descriptors are unchanged; the data on any other descriptor is unknown.
   return known ?? (/^([0-2]|-)$/.test(target?.text ?? "") ? null : flowOf(null));
 }
 

@@ -67,12 +67,12 @@ function enterDirectory({ called, args }: EffectiveCommand, { scope }: CommandCo
   scope.tryMove((cwd) => [changeDirectory(called, cwd)]);
 }
 
-/** Walks everything that the name may mean besides the usual program. */
+/** Walks what the name may run instead of the usual program: an alias, or a copied, linked or hashed file. */
 function runOtherMeanings(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): void {
   const { scope, via } = around;
   const hidden = unknownEffect(command, around, runner.where);
   if (hidden !== null) runner.sign("unknown-effect", command.span, hidden);
-  // A function runs in this shell, so the directory is unknown afterwards.
+  // A function that replaces a builtin runs in this shell and may change the directory.
   if (isRedefined(command, around) && isBuiltinName(command.called)) scope.move(() => UNKNOWN);
   if (via.length >= POLICY_NAMES_MAX_DEPTH) return;
   const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
@@ -85,7 +85,7 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   }
   const origin = scope.names.hashed.get(command.called) ?? originOf(command, around);
   if (origin === null) return;
-  // Same name, and commands cannot write to the file: it is the usual program, which is judged anyway.
+  // A file of the same name that commands cannot write to is the usual program, which is judged anyway.
   const isWritable = command.cwds.some((cwd) =>
     isWritableByCommands(changeDirectory(origin, cwd), runner.where),
   );

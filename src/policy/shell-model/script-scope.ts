@@ -16,9 +16,9 @@ import { UNKNOWN } from "./marks.ts";
 import { type Names, NO_NAMES } from "./names.ts";
 
 export interface Variable {
-  /** Every value it may have. */
+  /** Every value that the variable may have. */
   readonly values: readonly string[];
-  /** The elements, if it is an array. */
+  /** The elements of an array; null for other variables. */
   readonly elements: readonly string[] | null;
   /** The origins of its value. */
   readonly origins: readonly DataOrigin[];
@@ -26,7 +26,7 @@ export interface Variable {
 
 /** All scopes of a walk share the file table: a subshell writes real files. */
 export class Files extends Map<string, Flow> {
-  /** The files written since a tool last read all of them. */
+  /** The files written since runWritten last walked such files. */
   readonly fresh = new Map<string, Flow>();
 
   override set(path: string, flow: Flow): this {
@@ -40,12 +40,12 @@ export type Ended = "loop" | "function" | "shell";
 
 export class Scope {
   directories: Directories;
-  /** Null if the list continues. */
+  /** How the current list ended; null if it continues. */
   ended: Ended | null = null;
   names: Names = NO_NAMES;
   /** Whether a failing command ends the shell: `set -e`. */
   exitsOnError = false;
-  /** Null if unknown. */
+  /** The positional parameters; null if unknown. */
   positional: readonly string[] | null = null;
   readonly files: Files;
   /** Shared by all scopes of a walk, like the files. */
@@ -54,9 +54,7 @@ export class Scope {
   #variables: Map<string, Variable>;
   #functions: Map<string, FunctionNode>;
   #aliases: Map<string, string>;
-  /**
-   * The tables that belong to this scope alone. It shares the others, and copies a shared table before its first write.
-   */
+  /** The tables that belong to this scope alone. The scope copies a shared table before the first write to it. */
   #owns: Owned = ALL;
 
   constructor(directories: Directories, files: Files, made: MadePaths, budget: Budget) {
@@ -78,12 +76,12 @@ export class Scope {
     this.directories = new Directories(this.#after((cwd) => [step(cwd)]));
   }
 
-  /** Like move, for a directory that may not exist. */
+  /** Like `move`, but the shell may also stay where it is, because the directory may not exist. */
   tryMove(step: (cwd: string) => readonly string[]): void {
     this.directories = this.directories.tried(this.#after(step));
   }
 
-  /** A list continues whether a command succeeds or fails; with `set -e`, only if it succeeds. */
+  /** Continues with the next command of a list: after success or failure; with `set -e`, only after success. */
   goOn(isTested: boolean): void {
     const { directories } = this;
     this.directories = this.exitsOnError && !isTested ? directories.succeeded() : directories.either();
@@ -117,7 +115,7 @@ export class Scope {
     this.#variables.set(name, { values: limited(values), elements: elements && limited(elements), origins });
   }
 
-  /** Removes an assigned value. From here on, the variable has bash's own value. */
+  /** Removes an assigned value. The variable then has the value that bash itself gives it. */
   unassign(name: string): void {
     if (!this.#variables.has(name)) return;
     this.#ownVariables();
@@ -138,7 +136,7 @@ export class Scope {
     this.names = this.names.withoutRedefined(name);
   }
 
-  /** After `unset -f`. */
+  /** Removes a function, as `unset -f` does. */
   undefine(name: string): void {
     this.#ownNames();
     this.#functions.delete(name);
@@ -159,7 +157,7 @@ export class Scope {
     this.#aliases.delete(name);
   }
 
-  /** Whether bash expands aliases; a script does so only if it sets the option. */
+  /** Whether bash expands aliases. In a script, it does so only if the option is set. */
   get expandsAliases(): boolean {
     return this.names.options?.has("expand_aliases") ?? true;
   }
@@ -232,7 +230,7 @@ export class Scope {
     this.#owns = { ...this.#owns, variables: true };
   }
 
-  /** A copied name costs more than a copied variable, because a function keeps these tables until it is called. */
+  /** Copying names costs more than copying variables: each function definition retains a copy of these tables. */
   #ownNames(): void {
     if (this.#owns.names) return;
     this.#budget.spend((this.#functions.size + this.#aliases.size) * KEPT_NAME_STEPS);
@@ -254,7 +252,7 @@ const NONE: Owned = { variables: false, names: false };
 const CHARS_PER_STEP = 128;
 /** The number of names that one step copies or compares. */
 const NAMES_PER_STEP = 16;
-/** The cost of a name whose copies stay in memory. */
+/** The cost of copying one name. The copies stay in memory. */
 const KEPT_NAME_STEPS = 0.5;
 
 function lengthOf(texts: readonly string[]): number {

@@ -8,7 +8,7 @@ export interface SessionFacts {
   readonly aliases: Readonly<Record<string, string>>;
   /** Commands that `hash -p` or an earlier lookup bound to a path: name and path. */
   readonly hashed: Readonly<Record<string, string>>;
-  /** HOME PWD OLDPWD CDPATH IFS PATH TMPDIR GLOBIGNORE ENV BASH_ENV: the value, null if unset. */
+  /** The values of HOME PWD OLDPWD CDPATH IFS PATH TMPDIR GLOBIGNORE ENV BASH_ENV; null if unset. */
   readonly variables: Readonly<Record<string, string | null>>;
   /** The names in BASHOPTS. */
   readonly shellOptions: readonly string[];

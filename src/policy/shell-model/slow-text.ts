@@ -37,8 +37,9 @@ class LookAheads {
   #hereDocs = 0;
   /** The open braces in the current word. */
   #braces: Brace[] = [];
-  /** Open substitutions, and quotes that occurred an odd number of times: the word continues on the next line. */
+  /** The number of open substitutions. A word with one, or with an open quote, continues on the next line. */
   #open = 0;
+  /** One bit per kind of quote: set if it has occurred an odd number of times. */
   #odd = 0;
 
   meet(char: string, at: number, last: string): void {

@@ -27,7 +27,7 @@ export function injectedVariable(command: EffectiveCommand): InjectedVariable | 
   return assignedBy(command).find((variable) => injects(variable, command)) ?? null;
 }
 
-/** Variables that override the settings in the user's file of nacre, with the value that loosens nothing. */
+/** Variables that override nacre's settings file, with their strictest value; null if every value loosens a setting. */
 const STRICTEST: Readonly<Record<string, string | null>> = {
   NACRE_POLICY: "cautious",
   NACRE_SANDBOX: "read-only",

@@ -43,10 +43,10 @@ export class Walk implements Runner {
 
   readonly #facts: PolicyFacts;
   readonly #found: (command: EffectiveCommand) => void;
-  /** The most recent context, which the commands of a list share. */
+  /** The context created last. All commands of a list share it. */
   #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
 
-  /** @param found Called with each effective command at once: a long script's commands are not kept in memory. */
+  /** @param found Receives each effective command at once, so the commands of a long script do not fill the memory. */
   constructor(facts: PolicyFacts, where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
     this.where = where;
     this.profile = facts.profile ?? "standard";
@@ -63,7 +63,7 @@ export class Walk implements Runner {
     const frame: Frame = { scope, stdin: NO_FLOW, via: [], fixed: null };
     this.#script(script, frame);
     for (const [name, { node, frame: defined }] of this.#functions) {
-      // A function that is only defined may be called by a later command of the session.
+      // A later command of the session may call a function that this text only defines.
       if (!this.#calls.has(name)) this.#callBody(name, node, { ...defined, scope: defined.scope.fork() });
     }
     const nodes = new Map([...this.#functions].map(([name, { node }]) => [name, node]));
@@ -209,7 +209,7 @@ export class Walk implements Runner {
   #command(node: Command, frame: Frame): Flow {
     const { argvs, around } = evaluateCommand(node, frame, this.context(frame));
     let flow: Flow | null = null;
-    // Without a program, redirections still open their files.
+    // A command that consists only of redirections still opens their files.
     for (const argv of argvs.length > 0 ? argvs : [[]]) {
       const result = this.runArgv(argv, around);
       flow = flow === null ? result : flowOf(null, joinOrigins(flow.origins, result.origins));
@@ -263,7 +263,7 @@ export class Walk implements Runner {
       this.sign("unparsed", around, "a substitution cannot be parsed");
       return flowOf(null);
     }
-    // Positions in an unescaped text differ from those in the original text.
+    // If unbash has unescaped the text, positions in it are wrong: report the span around the substitution.
     const fixed = script.source === undefined ? frame.fixed : around;
     const scope = frame.scope.fork();
     // A substitution does not inherit `set -e`.

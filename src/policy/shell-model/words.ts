@@ -216,9 +216,7 @@ function printed({ text, alternatives }: Flow): readonly string[] {
   return alternatives ?? [text === null ? UNKNOWN : text.replace(/\n+$/, "")];
 }
 
-/**
- * For bytes that are not UTF-8, the parser's value contains U+FFFD, which no real file name matches: decode the text.
- */
+/** Decodes `$'…'` itself if the bytes are not UTF-8: the parser returns U+FFFD for them, which matches no file name. */
 function ansiCText({ text, value }: { readonly text: string; readonly value: string }): string {
   const isExact = value.isWellFormed() && !value.includes("\uFFFD");
   return isExact ? unmarked(value) : decodeAnsiC(text.slice(2, -1));
