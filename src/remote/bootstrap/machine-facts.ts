@@ -1,4 +1,4 @@
-// What the start script reports about the remote machine, and which Node can run nacre there.
+// The facts that the start script reports about the remote machine, and the check that nacre can run there.
 import { NacreError } from "../../support/errors.ts";
 import { REMOTE_SPACE_SPARE_BYTES } from "../../support/limits.ts";
 
@@ -53,7 +53,7 @@ export function isUsableNode(version: string): boolean {
   return Number(major) > 20 || (Number(major) === 20 && Number(minor) >= 19);
 }
 
-/** Throws a refusal that names what is missing and how to get it. Returns the directory for the build. */
+/** Returns the directory for the build. Throws an error that names the missing part and how to get it. */
 export function checkMachine(url: string, facts: MachineFacts): string {
   const { system, bash, tar, gzip, base } = facts;
   if (system !== "Linux")

@@ -1,4 +1,4 @@
-// Pushes what the remote machine lacks: nacre's build, and Node if there is no usable one.
+// Pushes nacre's build to the remote machine, and Node if that machine has no usable Node.
 import { readFileSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -23,7 +23,7 @@ import { type ArchivedFile, archiveSize, tarArchive } from "./tar-archive.ts";
 
 export interface PushOptions {
   readonly buildHash: string;
-  /** A Node program for the remote machine, on this machine. @default the Node that runs this process, if it fits */
+  /** Path on this machine of a Node program for the remote machine. @default this process's Node, if it fits */
   readonly node?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export async function pushBuild(link: Link, facts: MachineFacts, options: PushOp
   throw explainLinkFailure(link, end?.[0] ?? "silent", text);
 }
 
-/** The Node that the user names, otherwise our own if architecture and libc match. */
+/** The Node that the user names. Otherwise this process's Node, if architecture and libc match. */
 function nodeToPush(
   url: string,
   facts: MachineFacts,
@@ -90,7 +90,7 @@ function nodeToPush(
   );
 }
 
-/** Architectures by their name in `uname -m`, with Node's name. */
+/** Node's name of each architecture, by the name that `uname -m` prints. */
 const ARCHITECTURES: Readonly<Record<string, string>> = {
   ...{ x86_64: "x64", amd64: "x64", aarch64: "arm64", arm64: "arm64" },
   ...{ armv7l: "arm", ppc64le: "ppc64", s390x: "s390x", riscv64: "riscv64" },

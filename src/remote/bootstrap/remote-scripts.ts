@@ -1,7 +1,7 @@
-// The shell programs that run at the remote end before nacre does. They need only sh, and write only to a private
+// The shell scripts that run at the remote end before nacre does. They need only sh, and write only to a private
 // directory of the user.
 
-/** Where builds can be, and whether such a directory belongs to this user, who alone can write to it. */
+/** The directories that can contain builds. `mine` checks that only this user owns a directory and can write to it. */
 const PLACES = `u=$(id -u)
 mine() {
   [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ] || return 1
@@ -74,7 +74,7 @@ exit 0`;
 
 /**
  * push: reads an archive from stdin to EOF, and installs it as the build $2 in the directory $1. $3: the Node that runs
- * it; $4: the name under which Node itself is kept, if the archive contains it.
+ * the build. $4: the file name to install Node under, if the archive contains Node.
  */
 export const PUSH_SCRIPT = `b=$1 h=$2 n=$3 k=$4 t=$1/$2.new.$$
 umask 077

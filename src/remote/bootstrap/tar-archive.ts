@@ -1,8 +1,8 @@
-// Writes a tar archive (ustar) as a stream, so that a push needs no temporary file and no tar at this end.
+// Writes a tar archive (ustar) as a stream: a push needs no temporary file and no tar program at this end.
 import { createReadStream, statSync } from "node:fs";
 
 export interface ArchivedFile {
-  /** The path inside the archive: at most 100 bytes. */
+  /** The path inside the archive, at most 100 bytes. */
   readonly name: string;
   readonly path: string;
   readonly isProgram?: boolean;

@@ -1,6 +1,6 @@
-// Messages between a client and the daemon: in order, exactly once, across any number of connections. A frame is one
-// line, `SEQ ACK JSON`: the number of this message, and the number of the last message received from the peer. SEQ 0
-// carries no message: it acknowledges and shows that this end is alive.
+// Delivers messages between a client and the daemon in order and exactly once, across any number of connections. A
+// frame is one line, `SEQ ACK JSON`: the number of this message, and the number of the last message received from the
+// peer. A frame with SEQ 0 contains no message: it acknowledges, and shows that this end is alive.
 //
 //   send -> #unacked, until the peer acknowledges
 //   bind -> resends everything that the peer has not received
@@ -50,7 +50,7 @@ export class Channel {
     return this.#unackedBytes;
   }
 
-  /** Keeps the message until the peer acknowledges it. */
+  /** Sends the message, and stores it until the peer acknowledges it. */
   send(json: string): void {
     this.#sent += 1;
     this.#unacked.push({ seq: this.#sent, json });
@@ -63,7 +63,7 @@ export class Channel {
     while (this.#unackedBytes >= maxBytes) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
-  /** A new connection. `peerReceived`: the last message that the peer has. */
+  /** Uses a new connection. `peerReceived`: the number of the last message that the peer has received. */
   bind(wire: WriteLine, peerReceived: number): void {
     this.#acknowledged(peerReceived);
     this.#wire = wire;

@@ -1,5 +1,5 @@
-// Splits the bytes of one connection into lines. A partial line dies with its connection: a resumed channel sends the
-// whole message again.
+// Splits the bytes of one connection into lines. When a connection ends, its partial line is discarded: the resumed
+// channel sends the whole message again.
 import { NacreError } from "../../support/errors.ts";
 import { REMOTE_FRAME_MAX_BYTES, REMOTE_FRAME_PARTS_MAX_COUNT } from "../../support/limits.ts";
 
@@ -33,7 +33,7 @@ export class FrameLines {
       );
     }
     this.#parts.push(rest);
-    // Merge the parts: otherwise a peer that sends one byte at a time makes this process hold one Buffer per byte.
+    // Merge the parts: otherwise a peer that sends one byte at a time makes this process store one Buffer per byte.
     if (this.#parts.length >= REMOTE_FRAME_PARTS_MAX_COUNT) this.#parts = [Buffer.concat(this.#parts)];
   }
 }

@@ -15,7 +15,7 @@ export interface Greeting {
   readonly epoch: string;
 }
 
-/** What a client wants from the daemon. */
+/** The kind of service that a client asks the daemon for. */
 export type Purpose =
   | { readonly kind: "kit"; readonly options: Readonly<Record<string, unknown>> }
   | { readonly kind: "mcp"; readonly options: Readonly<Record<string, unknown>> }
@@ -43,7 +43,7 @@ export interface Welcome {
   readonly error?: unknown;
 }
 
-/** undefined for another line. Throws if a field cannot be right: the channel would lose messages. */
+/** Returns undefined for any other line. Throws if a field is invalid: the channel would lose messages. */
 export function readWelcome(line: string): Welcome | undefined {
   const welcome = parseLine<Welcome>("welcome", line);
   if (!welcome) return undefined;

@@ -18,9 +18,9 @@ export type RpcParams = Readonly<Record<string, unknown>>;
 export type RpcHandler = (params: RpcParams, signal: AbortSignal) => unknown;
 
 export interface RequestOptions {
-  /** Sends a cancellation when aborted. The request still waits for its answer, but only for a limited time. */
+  /** When aborted, sends a cancellation. The request then waits a limited time for its answer. */
   readonly signal?: AbortSignal | undefined;
-  /** The same key never runs twice: 32 hexadecimal digits. */
+  /** 32 hexadecimal digits. The daemon runs at most one request with the same key. */
   readonly key?: string;
 }
 
@@ -54,8 +54,8 @@ export class RpcPeer {
     let late: NodeJS.Timeout | undefined;
     const cancel = () => {
       late = setTimeout(() => answer.reject(notConfirmed(method, this.#cancelMaxMs)), this.#cancelMaxMs);
-      // An exception in an abort listener would crash the process. If the message cannot be sent, the timer still ends
-      // the request.
+      // Catch errors: an exception in an abort listener would crash the process. If the message cannot be sent, the
+      // timer still ends the request.
       attempt(() => this.notify(CANCELLED, { requestId: id }));
     };
     try {
@@ -111,7 +111,7 @@ export class RpcPeer {
     }
     if (id === undefined) return;
     this.#running.delete(id);
-    // A peer that does not take its answers gets no more of them.
+    // Drop the answer if sending throws because too much already waits for the peer.
     attempt(() => this.#send({ jsonrpc: "2.0", id, ...answer }));
   }
 }
@@ -123,7 +123,7 @@ function notConfirmed(method: string, waitedMs: number): NacreError {
   );
 }
 
-/** undefined for text that is not a JSON object. */
+/** Returns undefined for JSON that is not an object. Throws for text that is not JSON. */
 export function parseMessage(json: string): RpcMessage | undefined {
   try {
     const value: unknown = JSON.parse(json);

@@ -1,4 +1,4 @@
-// Errors on the wire: the code and the fields of a NacreError survive.
+// Converts errors to and from JSON-RPC. The code and the fields of a NacreError are preserved.
 import { ERROR_CODES, type ErrorCode, messageOf, NacreError } from "../../support/errors.ts";
 
 export interface WireError {
@@ -30,7 +30,7 @@ export function fromWireError(error: unknown): NacreError {
   );
 }
 
-/** Text of the other end is data: without these characters, it cannot change the terminal that shows it. */
+/** Removes control characters: text from the other end must not control the terminal that shows it. */
 function withoutControls(text: string): string {
   return text.replace(/[^\P{Cc}\t\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, " ");
 }

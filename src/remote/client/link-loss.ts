@@ -1,12 +1,12 @@
-// Reports that the link is lost, and that it is restored. Stays silent about short cuts.
+// Reports when the link is lost and when it is restored. Does not report short interruptions.
 import { monotonicMs } from "../../support/clock.ts";
 import { REMOTE_LOSS_NOTICE_MS } from "../../support/limits.ts";
 
 export interface LinkChange {
-  /** "restored" follows only after "lost". If nacre gives the link up, the calls fail with `remote_lost` instead. */
+  /** "restored" is reported only after "lost". If nacre stops reconnecting, the calls fail with `remote_lost`. */
   readonly state: "lost" | "restored";
   readonly url: string;
-  /** How long the link has been lost. */
+  /** Milliseconds since the link was lost. */
   readonly downMs: number;
 }
 
@@ -22,7 +22,7 @@ export class LinkLoss {
     this.#report = report;
   }
 
-  /** The link has ended. */
+  /** Call when the link has ended. */
   lost(): void {
     if (this.#timer !== undefined) return;
     this.#sinceMs = monotonicMs();
@@ -32,14 +32,14 @@ export class LinkLoss {
     }, REMOTE_LOSS_NOTICE_MS).unref();
   }
 
-  /** There is a link again. */
+  /** Call when there is a link again. */
   restored(): void {
     const wasReported = this.#isReported;
     this.end();
     if (wasReported) this.#report(this.#change("restored"));
   }
 
-  /** The link is given up. */
+  /** Call when nacre stops reconnecting. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,5 +1,6 @@
-// `nacre mcp --remote`: passes the messages of a local MCP client to the MCP server at the remote end. It adds a key to
-// every tool call, so that a call never runs twice. If a result is lost, it answers the call with an error.
+// `nacre mcp --remote`: passes messages between a local MCP client and the MCP server at the remote end. Adds a key to
+// every tool call, because a call with the same key never runs twice. Answers a call with an error if its result is
+// lost.
 import type { Readable, Writable } from "node:stream";
 import { AuditLog } from "../../audit/audit-log.ts";
 import { monotonicMs, wallMs } from "../../support/clock.ts";
@@ -18,7 +19,7 @@ export interface ProxyIo {
   readonly stdout: Writable;
   readonly stderr: { write(text: string): unknown };
   readonly signal: AbortSignal;
-  /** The audit log: the calls and their results. The remote end does not send its verdicts. */
+  /** Path of the audit log, which contains calls and results. The remote end does not send its verdicts. */
   readonly auditFile?: string;
 }
 
@@ -37,7 +38,7 @@ export async function proxyMcp(
   }
 }
 
-/** A request of the local client without an answer. */
+/** A request of the local client that has no answer yet. */
 interface PendingRequest {
   readonly message: RpcMessage;
   readonly sentMs: number;
@@ -49,9 +50,9 @@ class McpProxy {
   readonly #audit: AuditLog | undefined;
   readonly #pending = new Map<RequestId, PendingRequest>();
   readonly #idle = new Set<() => void>();
-  /** The handshake of the local client, to repeat it at a new remote end. */
+  /** The messages of the local client's handshake. A new remote end gets them again. */
   #handshake: RpcMessage[] = [];
-  /** Answers that belong to a repeated handshake. */
+  /** Ids of repeated handshake requests. The local client has already received answers to them. */
   readonly #repeated = new Set<RequestId>();
   #needsHandshake = false;
   #sending: Promise<void> = Promise.resolve();
@@ -78,7 +79,7 @@ class McpProxy {
 
   async run(): Promise<void> {
     const { stdin, signal } = this.#io;
-    // The first connection is not retried: its failure is the result.
+    // Do not retry the first connection: its failure is the result of this command.
     await this.#client.ready();
     const ended = deferred();
     let lines = new FrameLines((line) => this.#fromLocal(line));
@@ -212,7 +213,7 @@ class McpProxy {
 const PARSE_ERROR = -32_700;
 const LOST_ERROR = -32_000;
 
-/** Keeps the key of a client that has chosen one. */
+/** Adds a key to a tool call. If the client has chosen a key, its key stays. */
 function withKey(message: RpcMessage): RpcMessage {
   const params = Object(message.params) as Readonly<Record<string, unknown>>;
   const meta = Object(params["_meta"]) as Readonly<Record<string, unknown>>;

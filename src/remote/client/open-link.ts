@@ -1,5 +1,5 @@
-// One attempt to reach the daemon: starts the client program, skips everything before the greeting, and pushes what the
-// remote machine lacks.
+// One attempt to reach the daemon: starts the client program, skips everything before the greeting, and pushes the
+// build if the remote machine does not have it.
 //
 //   openLink -> attemptLink   greeting -> done
 //                             probe    -> pushBuild -> attemptLink
@@ -22,17 +22,17 @@ import type { Link } from "../links/link.ts";
 import { explainLinkFailure, LinkFailure } from "../links/link-failure.ts";
 
 export interface OpenLinkOptions {
-  /** A Node program for the remote machine, on this machine. */
+  /** Path on this machine of a Node program for the remote machine. */
   readonly node?: string | undefined;
   /** The longest time until the greeting. */
   readonly connectMaxMs: number;
-  /** Ends the client program of an attempt. */
+  /** When aborted before the greeting, kills the client program. */
   readonly signal: AbortSignal;
   /** Receives every line after the greeting. If it throws, the link is closed. */
   readonly onLine: (line: string) => void;
-  /** Called at every byte after the greeting: a slow link takes long for a large message. */
+  /** Called for every chunk after the greeting. On a slow link, a large message needs many chunks. */
   readonly onBytes: () => void;
-  /** Called once, when the link has ended after its greeting. `broken`: why this end has closed it. */
+  /** Called once, when a link that had greeted has ended. `broken`: the error if this end closed the link. */
   readonly onEnd: (broken?: unknown) => void;
 }
 
@@ -94,7 +94,7 @@ async function attemptLink(
       if (before > REMOTE_BEFORE_GREETING_MAX_BYTES) throw tooMuchBefore(link);
       lines.push(chunk);
     } catch (error) {
-      // A frame that cannot be read: the channel resumes on a new connection.
+      // End this connection. After the greeting, the channel resumes on a new connection.
       broken = error;
       fail();
     }
@@ -102,7 +102,7 @@ async function attemptLink(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     noise.stderr = `${noise.stderr}${text}`.slice(-REMOTE_NOISE_MAX_CHARS);
   });
-  // The program can exit before we have read its last output: wait for the end of stdout as well.
+  // Wait for the end of stdout too: the program can exit before this process has read its last output.
   const closed = new Promise<void>((resolve) => child.stdout.once("close", () => resolve()));
   void child.ended.then(async (end) => {
     await within(REMOTE_LINK_END_MS, closed);
@@ -119,7 +119,7 @@ async function attemptLink(
 }
 
 function openedLink(child: LinkProcess, greeting: Greeting): OpenLink {
-  // An idle link must not keep the host process alive. A pending request does that itself.
+  // An idle link must not keep the host process alive. A pending request keeps it alive (holdEventLoop).
   child.unref();
   return {
     greeting,
@@ -139,7 +139,7 @@ function tooMuchBefore({ url }: Link): LinkFailure {
   );
 }
 
-/** The relay reports why it refuses, on a line of its own: that is the cause, whatever the client program adds. */
+/** If the relay has printed why it refuses, that reason is the cause. Ignores what the client program adds. */
 function attemptFailure(
   link: Link,
   end: LinkEnd | "silent",

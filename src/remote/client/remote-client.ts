@@ -1,9 +1,9 @@
-// The client end of a channel. It restores a lost link by itself, and reports what cannot be restored.
+// The client end of a channel. It reconnects by itself after a lost link, and reports when it cannot.
 //
 //   connect  -> #attempt            the first connection: its failure is the result
 //   the link ends or is silent -> #restore: attempts until the linger is over
 //   the remote end breaks the protocol -> the same, but only a few times in a row
-//   another epoch, an unknown client, a final error -> #lose: every call so far is lost, and nothing runs again
+//   another epoch, an unknown client, a final error -> #lose: all pending calls are lost, and nothing runs again
 import { randomBytes } from "node:crypto";
 import { monotonicMs } from "../../support/clock.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";
@@ -35,9 +35,9 @@ export interface RemoteClientOptions {
   readonly remote: RemoteOptions;
   readonly purpose: Purpose;
   readonly onMessage: (json: string) => void;
-  /** The remote end has lost this client: no earlier message will be answered. The next `ready` starts anew. */
+  /** The remote end has lost this client and answers no earlier message. The next `ready` connects as a new client. */
   readonly onLost: (error: NacreError) => void;
-  /** The link was lost for a while, or is restored. @default ignored */
+  /** Called when the link has been lost for a while, and when it is restored. @default ignored */
   readonly onLink?: ((change: LinkChange) => void) | undefined;
 }
 
@@ -57,13 +57,13 @@ export class RemoteClient {
   #bye: Deferred<void> | undefined;
   #isClosed = false;
   #closing: Promise<void> | undefined;
-  /** Ends the client program that connects when this client is closed. */
+  /** Aborts a connection attempt when this client is closed. */
   readonly #attempts = new AbortController();
   readonly #pace: RetryPace;
   readonly #loss: LinkLoss;
-  /** Links in a row that the remote end has broken. */
+  /** How many links in a row have ended because the remote end broke the protocol. */
   #violations = 0;
-  /** A message that arrived and cannot be read. It will not arrive again, so its call has no answer. */
+  /** The error for a received message that cannot be processed. It is not sent again, so its call has no answer. */
   #unreadable: unknown;
 
   constructor(options: RemoteClientOptions) {
@@ -80,7 +80,7 @@ export class RemoteClient {
     return this.#welcome?.cwd ?? "/";
   }
 
-  /** Whether the remote end has this client, with or without a link now. */
+  /** Whether the remote end knows this client, even if there is no link now. */
   get isKnown(): boolean {
     return this.#epoch !== null;
   }
@@ -90,7 +90,7 @@ export class RemoteClient {
     return this.#welcome?.pid;
   }
 
-  /** Connects if there is no client at the remote end: at first, and after a loss. */
+  /** Connects if the remote end does not know this client: at the first call, and after a loss. */
   async ready(): Promise<void> {
     this.#checkOpen();
     if (this.#epoch !== null) return;
@@ -99,7 +99,7 @@ export class RemoteClient {
     });
     using _hold = holdEventLoop();
     await this.#connecting;
-    // Closed while it connected: a request would wait forever.
+    // Check again: if this client was closed while it connected, a request would wait forever.
     this.#checkOpen();
   }
 
@@ -108,8 +108,8 @@ export class RemoteClient {
   }
 
   /**
-   * Call `ready` before. The message is delivered once, even if the link is lost meanwhile. Throws if too much waits for
-   * the remote end already.
+   * Call `ready` first. The message is delivered once, even if the link is lost meanwhile. Throws if the remote end has
+   * too many unacknowledged bytes.
    */
   send(json: string): void {
     if (this.#channel.unackedBytes + json.length > REMOTE_BACKLOG_MAX_BYTES) {
@@ -121,9 +121,9 @@ export class RemoteClient {
     this.#channel.send(json);
   }
 
-  /** Ends this client at the remote end with everything that is not durable. */
+  /** Ends this client at the remote end, and everything there that is not durable. */
   async close(): Promise<void> {
-    // One farewell, however many callers: only one of them would get the answer.
+    // Send `bye` once for all callers: a second call would replace #bye, and the first would miss the answer.
     this.#closing ??= this.#close();
     await this.#closing;
   }
@@ -142,7 +142,7 @@ export class RemoteClient {
     this.#detach()?.finish();
   }
 
-  /** Starts a connection: greeting, hello, welcome. Throws if there is none. */
+  /** Connects: greeting, hello, welcome. Throws if that fails. */
   async #attempt(): Promise<void> {
     const welcomed = deferred<unknown>();
     let current: OpenLink | undefined;
@@ -157,7 +157,7 @@ export class RemoteClient {
       }
       const welcome = readWelcome(line);
       if (!welcome) return;
-      // Bind here: the next line can be in the same chunk, and would be lost if the channel were bound later.
+      // Bind here, before the next line of the same chunk: a channel bound later would lose that line.
       if (welcome.state === "new" || welcome.state === "resumed") this.#bind(current, welcome);
       welcomed.resolve(welcome);
     };
@@ -187,7 +187,7 @@ export class RemoteClient {
       open.close();
       return;
     }
-    // This throws if the remote end has more messages than were sent: the link is then of no use.
+    // bind() throws if the remote end acknowledges messages that were never sent. The link is then unusable.
     this.#channel.bind((line) => open.write(line), welcome.received);
     this.#epoch = open.greeting.epoch;
     if (welcome.state === "new") this.#welcome = welcome;
@@ -248,7 +248,8 @@ export class RemoteClient {
     this.#detach();
     this.#pace.lost();
     if (this.#isClosed || this.#epoch === null) return;
-    // A program that writes into the link by accident breaks one link. A remote end that breaks every link is lost.
+    // Reconnect after a single broken link: a program may have written into it by accident. Give up if the remote end
+    // breaks every link.
     if (this.#pace.heldMs > this.#times.silentMaxMs) this.#violations = 0;
     if (broken !== undefined) this.#violations += 1;
     const isLost = this.#unreadable !== undefined || this.#violations >= REMOTE_VIOLATIONS_MAX_COUNT;

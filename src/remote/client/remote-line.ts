@@ -28,9 +28,9 @@ export interface RemoteLine {
 
 export interface RemoteLineEnd {
   readonly exitCode: number;
-  /** Whether a signal ended it, as one ends a process: output that no reader takes must not keep this process alive. */
+  /** Whether a signal ended the command line. If so, unread output must not keep this process alive. */
   readonly isCut: boolean;
-  /** What the user should know about the command at the remote end. */
+  /** A message for the user about the command at the remote end. */
   readonly remark?: string;
 }
 
@@ -62,7 +62,7 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
     (change) => io.stderr.write(`nacre: ${describeLinkChange(change)}\n`),
   );
   const abandoned = deferred<RemoteLineEnd>();
-  /** When the first signal was sent that the remote end has not confirmed. */
+  /** The first signal that the remote end has not confirmed, and when it was sent. */
   let unconfirmed: { readonly name: NodeJS.Signals; readonly sentMs: number } | undefined;
   const signal = (name: NodeJS.Signals) => {
     const { [name]: number } = constants.signals;
@@ -96,7 +96,7 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
   return { ended: run(), signal };
 }
 
-/** Shells report 128 and the number of the signal. */
+/** Shells report 128 plus the signal number as the exit code. */
 const SIGNALED = 128;
 
 function tooMuchOutput(url: string): NacreError {
@@ -115,7 +115,7 @@ async function sendInput(peer: RemotePeer, stdin: Readable): Promise<void> {
     }
     await peer.request("nacre/cli.input", { data: null });
   } catch {
-    // The link was lost, or stdin closed at the end. The result of the command line reports either.
+    // The link was lost, or stdin was closed at the end. The result of the command line reports both cases.
   }
 }
 

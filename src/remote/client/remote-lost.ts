@@ -1,11 +1,11 @@
-// Why a client of a remote machine has no answer: its calls are lost, or the handshake failed.
+// The errors of a client that gets no answer from the remote end: its calls are lost, or the handshake failed.
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { isError } from "../../support/realms.ts";
 import type { Welcome } from "../channel/handshake.ts";
 import { fromWireError } from "../channel/wire-error.ts";
 import { LinkFailure } from "../links/link-failure.ts";
 
-/** Why the calls of a client are lost. */
+/** The error of calls whose results are lost. */
 export class RemoteLost extends NacreError {
   constructor(url: string, cause: string) {
     super(
@@ -15,7 +15,7 @@ export class RemoteLost extends NacreError {
   }
 }
 
-/** `answer`: a welcome, the reason why the link ended, or undefined after the time. */
+/** `answer`: a welcome, the reason why the link ended, or undefined after the timeout. */
 export function handshakeFailure(url: string, answer: unknown): NacreError {
   if (answer === undefined)
     return new LinkFailure(`The remote end ${url} did not answer the handshake in time.`, false);

@@ -1,4 +1,4 @@
-// How a client of a remote machine is set up.
+// The options of a client of a remote machine.
 import { NacreError } from "../../support/errors.ts";
 import {
   REMOTE_CONNECT_MAX_MS,
@@ -20,11 +20,11 @@ export interface RemoteOptions {
   readonly pingMs?: number;
   /** Silence after which a link counts as lost. @default 45000 */
   readonly silentMaxMs?: number;
-  /** How long the remote end keeps calls and shells without a link. @default 600000 */
+  /** How long the remote end keeps calls and shells while there is no link. @default 600000 */
   readonly lingerMs?: number;
   /** The longest pause between two attempts to restore a lost link. @default 5000 */
   readonly retryMaxMs?: number;
-  /** The longest time until the remote end greets, and then until it answers the handshake. @default 60000 */
+  /** Timeout for the greeting of the remote end, and again for its answer to the handshake. @default 60000 */
   readonly connectMaxMs?: number;
   /** A Node program for the remote machine, as a path on this machine. @default $NACRE_REMOTE_NODE, else this Node */
   readonly node?: string;

@@ -1,5 +1,5 @@
-// Requests to the daemon: a client and a JSON-RPC peer that stay together. A request that the daemon has lost fails with
-// `remote_lost`; the next one connects anew.
+// Sends requests to the daemon: combines a RemoteClient and an RpcPeer. A request that the daemon has lost fails with
+// `remote_lost`; the next request connects again.
 import { randomBytes } from "node:crypto";
 import { NacreError } from "../../support/errors.ts";
 import { holdEventLoop } from "../../support/event-loop-hold.ts";
@@ -44,7 +44,7 @@ export class RemotePeer {
     return (await this.#peer.request(method, params, options)) as T;
   }
 
-  /** Fails the requests that still wait: no answer can arrive any more, and each would keep the process alive. */
+  /** Rejects pending requests: no answer can arrive any more, and each request would keep the process alive. */
   async close(): Promise<void> {
     await this.client.close();
     this.#peer.fail(new NacreError("unavailable", "The connection was closed before the answer arrived."));

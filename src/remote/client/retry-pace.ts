@@ -1,5 +1,5 @@
-// How soon a lost link is tried again: at once after a link that held, with growing pauses after links that did not. A
-// remote end whose links break again and again cannot make this process start client programs without a pause.
+// The back-off between connection attempts: none after a link that lasted, growing pauses after short-lived links.
+// Without it, a remote end that breaks every link would make this process start client programs in a tight loop.
 import { monotonicMs } from "../../support/clock.ts";
 import { REMOTE_RETRY_MIN_MS, REMOTE_STEADY_MS } from "../../support/limits.ts";
 import { sleep } from "../../support/timing.ts";
@@ -13,12 +13,12 @@ export class RetryPace {
     this.#maxMs = maxMs;
   }
 
-  /** A link is in use from now on. */
+  /** Call when a link is in use. */
   bound(): void {
     this.#boundMs = monotonicMs();
   }
 
-  /** For how long the last link has been in use. */
+  /** Milliseconds since the last link came into use. */
   get heldMs(): number {
     return monotonicMs() - this.#boundMs;
   }
@@ -28,7 +28,7 @@ export class RetryPace {
     if (this.heldMs >= REMOTE_STEADY_MS) this.#pauseMs = 0;
   }
 
-  /** Waits before the next attempt. Random, so that many clients do not return at the same moment. */
+  /** Waits before the next attempt. The pause is random: many clients must not reconnect at the same moment. */
   async pause(): Promise<void> {
     const pauseMs = this.#pauseMs;
     this.#pauseMs = Math.min(this.#maxMs, Math.max(REMOTE_RETRY_MIN_MS, pauseMs * 2));

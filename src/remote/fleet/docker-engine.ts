@@ -1,10 +1,10 @@
-// Sandboxes as containers of a docker daemon. The container's main process sleeps until the deadline and exits; then
-// the docker daemon removes the container. So nothing is left over after the client is killed.
+// Runs sandboxes as docker containers. The container's main process sleeps until the deadline and exits; then the
+// docker daemon removes the container. So no container remains after the client is killed.
 import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
 
 export interface DockerFleetOptions {
   readonly image: string;
-  /** Further arguments of `docker run`, for example `["--network", "none", "--memory", "1g"]`. */
+  /** Additional arguments for `docker run`, for example `["--network", "none", "--memory", "1g"]`. */
   readonly args?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function docker({ image, args = [] }: DockerFleetOptions): FleetEngine {
       const format = `{{.Names}}\t{{.Label "${OWNER}"}}\t{{.Status}}\t{{.State}}`;
       const argv = ["docker", "ps", "--all", "--filter", `label=${LABEL}`, "--format", format];
       const lines = (await askEngine("Listing containers", argv)).split("\n").filter((line) => line !== "");
-      // A container that docker is removing counts as gone: a second removal would fail.
+      // Skip containers that docker is already removing: a second removal would fail.
       const kept = lines.filter((line) => !line.endsWith("\tremoving"));
       return kept.map((line): ListedSandbox => {
         const [id = "", owner = "", status = "", state = ""] = line.split("\t");

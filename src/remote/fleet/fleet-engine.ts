@@ -1,5 +1,5 @@
-// What a fleet needs from an engine. Placement, quotas and isolation belong to the engine; nacre only asks for a sandbox
-// and gives it back.
+// The interface between a fleet and an engine. nacre only requests and releases sandboxes. Placement, quotas and
+// isolation belong to the engine.
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { type ClientResult, runClientProgram } from "../../engine/link-process.ts";
@@ -11,7 +11,7 @@ import { lastPrintedLines } from "../links/client-output.ts";
 
 export interface SandboxRequest {
   readonly name: string;
-  /** The process that leases it (fleetOwner). */
+  /** The process that leases the sandbox, as fleetOwner() names it. */
   readonly owner: string;
   readonly deadlineSeconds: number;
 }
@@ -27,7 +27,7 @@ export interface ListedSandbox extends LeasedSandbox {
   readonly owner: string;
   /** The status that the engine reports. */
   readonly status: string;
-  /** Whether the engine has ended it and only keeps its record. */
+  /** Whether the sandbox has ended and the engine only keeps its record. */
   readonly hasEnded: boolean;
 }
 
@@ -52,7 +52,7 @@ export function isOwnerGone(owner: string): boolean {
   return boot !== bootId() || !isSameProcess(Number(pid), startTime);
 }
 
-/** Whether the sandbox or its owner has ended, so that no program uses it. */
+/** Whether no program uses the sandbox, because the sandbox or its owner has ended. */
 export function isAbandoned({ owner, hasEnded }: ListedSandbox): boolean {
   return hasEnded || isOwnerGone(owner);
 }
@@ -62,7 +62,7 @@ function bootId(): string {
   return text.split("-")[0] ?? "00000000";
 }
 
-/** Runs a program of the engine. If it fails, throws an error with the end of its output. */
+/** Runs a client program of the engine. If it fails, throws an error with the last line of its output. */
 export async function askEngine(what: string, argv: readonly string[], input?: string): Promise<string> {
   const result = await runClientProgram(argv, { input, maxMs: FLEET_ANSWER_MAX_MS });
   if (result.code === 0) return result.stdout;
@@ -77,7 +77,7 @@ function describeFailure(
   if (startError !== undefined) return `the program ${program} could not be started (${startError}).`;
   if (timedOut)
     return `${program} did not end within ${FLEET_ANSWER_MAX_MS}ms. Its server may be unreachable: run ${program} by hand.`;
-  // Clients repeat an error before they say what it means: the last line is enough.
+  // Client programs repeat an error before they explain it: the last line is enough.
   const printed = lastPrintedLines(`${stdout}\n${stderr}`, {
     maxLines: 1,
     maxChars: PRINTED_EXCERPT_MAX_CHARS,

@@ -1,4 +1,4 @@
-// Leases one sandbox per toolkit from an engine, and gives it back. If the client is killed, the engine removes its
+// Leases one sandbox per toolkit from an engine, and releases it. If the client is killed, the engine removes its
 // sandboxes at their deadline.
 import { randomBytes } from "node:crypto";
 import { monotonicMs } from "../../support/clock.ts";
@@ -16,7 +16,7 @@ import { type FleetEngine, fleetOwner, isAbandoned, type ListedSandbox } from ".
 
 export interface FleetOptions {
   readonly engine: FleetEngine;
-  /** The engine ends a sandbox after this time, even if this program has died. @default 21600 (6 hours) */
+  /** The engine ends a sandbox after this time, even if this program was killed. @default 21600 (6 hours) */
   readonly deadlineSeconds?: number;
 }
 
@@ -25,13 +25,13 @@ export interface FleetLease {
   readonly id: string;
   readonly url: string;
   readonly kit: RemoteToolkit<"shells">;
-  /** Ends the toolkit and gives the sandbox back. */
+  /** Ends the toolkit and releases the sandbox. */
   release(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface Fleet {
-  /** Gets a sandbox and connects to it. The options are those of its toolkit. */
+  /** Leases a sandbox and connects to it. `options`: the options of its toolkit. */
   lease(options?: Omit<ToolkitOptions, "remote" | "dialect">): Promise<FleetLease>;
   /** All sandboxes of this user that nacre has leased from this engine. */
   list(): Promise<readonly ListedSandbox[]>;
@@ -46,7 +46,7 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
   const leases = new Set<FleetLease>();
   /** Leases that the engine has not granted yet. */
   const pending = new Set<Promise<FleetLease>>();
-  /** A first connection pushes 40 MB: many at once would slow each other down until all of them time out. */
+  /** Limits simultaneous first connections. Each pushes 40 MB: too many at once would all time out. */
   const connects = new Semaphore(FLEET_CONNECTS_MAX_COUNT);
   let isDisposed = false;
   const lease: Fleet["lease"] = async (options = {}) => {
@@ -68,7 +68,7 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
       using _turn = await connects.take();
       kit = await createToolkit({ ...options, remote: url });
     } catch (error) {
-      // At its deadline, a sandbox ends the connection before its engine lists it as ended.
+      // At its deadline, a sandbox closes the connection before the engine lists it as ended: poll for a while.
       const isDue = monotonicMs() - leasedMs >= deadlineSeconds * 1_000;
       const hasEnded = await hasSandboxEnded(engine, id, isDue ? FLEET_END_MAX_MS : 0);
       await engine.release(id).catch(() => {});
@@ -95,14 +95,14 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
   };
   const dispose = async () => {
     isDisposed = true;
-    // A sandbox that arrives later would stay until its deadline.
+    // Wait for pending leases: otherwise their sandboxes would run until their deadline.
     await Promise.allSettled(pending);
     await Promise.all([...leases].map((one) => one.release()));
   };
   return { lease, list: () => engine.list(), clean, dispose, [Symbol.asyncDispose]: dispose };
 }
 
-/** Whether the engine says within this time that the sandbox has ended. Returns false if the engine does not answer. */
+/** Whether the engine lists the sandbox as ended within `waitMs`. Returns false if the engine does not answer. */
 async function hasSandboxEnded(engine: FleetEngine, id: string, waitMs: number): Promise<boolean> {
   const end = monotonicMs() + waitMs;
   for (;;) {

@@ -1,4 +1,4 @@
-// Sandboxes as Pods, through the user's kubectl. Kubernetes itself ends a Pod at its deadline.
+// Runs sandboxes as Pods, through the user's kubectl. Kubernetes itself ends a Pod at its deadline.
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { FLEET_CPU_REQUEST_MILLICORES_COUNT } from "../../support/limits.ts";
 import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
@@ -18,7 +18,7 @@ const LABELS = { "app.kubernetes.io/managed-by": "nacre" };
 const SELECTOR = "app.kubernetes.io/managed-by=nacre";
 const OWNER = "nacre/owner";
 
-/** PID 1 of the container: reaps orphans, and ends at once when Kubernetes asks. */
+/** PID 1 of the container: reaps orphans, and exits at once when Kubernetes sends SIGTERM. */
 const FIRST_PROCESS = ["sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 3600 & wait $!; done"];
 
 export function kubernetes(options: KubernetesFleetOptions): FleetEngine {
@@ -107,7 +107,7 @@ function podManifest(
   };
 }
 
-/** A CPU limit without a request is left alone: Kubernetes then requests as much as the limit. */
+/** Adds a CPU request if there is neither a request nor a limit. Kubernetes requests a lone limit by itself. */
 function withCpuRequest(resources: unknown): PlainObject {
   const { requests, limits, ...others } = Object(resources) as Readonly<Record<string, PlainObject>>;
   const isSet = requests?.["cpu"] !== undefined || limits?.["cpu"] !== undefined;

@@ -1,12 +1,12 @@
-// Reads the status of a pod, and waits until its containers are ready. Polls with `get`: `kubectl wait` needs the
-// rights to list and watch, and does not say why a pod never becomes ready.
+// Reads the status of a pod, and waits until its containers are ready. Polls with `kubectl get`, because `kubectl wait`
+// needs the rights to list and watch, and does not report why a pod never becomes ready.
 import { monotonicMs } from "../../support/clock.ts";
 import { NacreError } from "../../support/errors.ts";
 import { FLEET_POLL_MAX_MS, FLEET_POLL_MS, FLEET_READY_MAX_MS } from "../../support/limits.ts";
 import { sleep } from "../../support/timing.ts";
 import { askEngine } from "./fleet-engine.ts";
 
-/** Why a container waits, or has ended. */
+/** The reason why a container is waiting or has ended. */
 interface ContainerReport {
   readonly reason?: string;
   readonly message?: string;
@@ -40,13 +40,13 @@ export interface Pod {
 
 export const ENDED_PHASES: readonly string[] = ["Failed", "Succeeded"];
 
-/** Reasons that waiting cannot change. */
+/** Reasons for which waiting is useless. */
 const FINAL_REASONS: readonly string[] = [
   ...["ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError"],
   ...["RunContainerError", "CrashLoopBackOff"],
 ];
 
-/** `getPod`: the argument list that prints the pod as JSON. Throws an error with the reason that Kubernetes gives. */
+/** `getPod`: the argument list that prints the pod as JSON. Throws an error with the reason from Kubernetes. */
 export async function untilReady(name: string, getPod: readonly string[]): Promise<void> {
   const deadline = monotonicMs() + FLEET_READY_MAX_MS;
   for (let pauseMs = FLEET_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, FLEET_POLL_MAX_MS)) {
@@ -73,7 +73,7 @@ function containerReports({ containerStatuses = [] }: PodStatus): readonly Conta
   return containerStatuses.flatMap(({ state }) => state?.waiting ?? state?.terminated ?? []);
 }
 
-/** The reason that Kubernetes gives: for a container first, then for the pod, then for an unmet condition. */
+/** The first reason that Kubernetes reports for a container, then for the pod, then for an unmet condition. */
 function reasonOf(status: PodStatus): string | undefined {
   const unmet = (status.conditions ?? []).filter(({ status: value }) => value === "False");
   const report = [...containerReports(status), status, ...unmet].find(({ reason }) => reason !== undefined);

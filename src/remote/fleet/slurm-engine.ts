@@ -1,5 +1,6 @@
-// Sandboxes as batch jobs of Slurm. The body of a job is the daemon, because Slurm kills everything that a step started
-// when the step ends. The program must be on a file system that the nodes share with this machine.
+// Runs sandboxes as Slurm batch jobs. The body of each job runs the daemon: a daemon in a step would not survive,
+// because Slurm kills all processes of a step when the step ends. nacre must be installed on a file system that the
+// nodes share with this machine.
 import { ownProgramFile } from "../../engine/own-build.ts";
 import { monotonicMs } from "../../support/clock.ts";
 import { NacreError } from "../../support/errors.ts";
@@ -11,7 +12,7 @@ import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.
 export interface SlurmFleetOptions {
   /** @default the default partition */
   readonly partition?: string;
-  /** Further arguments of sbatch, for example `["--mem=4G"]`. */
+  /** Additional arguments for sbatch, for example `["--mem=4G"]`. */
   readonly args?: readonly string[];
 }
 

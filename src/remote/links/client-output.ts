@@ -1,6 +1,6 @@
-// The end of what a client program printed, for an error message: whole lines, on one line, safe for a terminal.
+// Formats the end of a client program's output for an error message: whole lines, joined into one, safe for a terminal.
 
-/** docker ends every error with such a line. */
+/** docker ends every error message with this hint. */
 const HELP_HINT = /^(?:See|Run) '.* --help'/;
 
 export interface OutputExcerpt {
@@ -8,7 +8,7 @@ export interface OutputExcerpt {
   readonly maxChars: number;
 }
 
-/** The last lines that fit. A last line that is too long is cut at a word. "" if nothing was printed. */
+/** Returns the last lines that fit. Cuts a last line that is too long at a word. "" if nothing was printed. */
 export function lastPrintedLines(text: string, { maxLines, maxChars }: OutputExcerpt): string {
   const lines = text
     .split("\n")
@@ -24,7 +24,7 @@ export function lastPrintedLines(text: string, { maxLines, maxChars }: OutputExc
   return shown;
 }
 
-/** Keeps the beginning of the line: it says what failed. */
+/** Keeps the beginning of the line, because it names the failure. */
 function cutAtWord(line: string, maxChars: number): string {
   if (line.length <= maxChars) return line;
   const cut = line.slice(0, maxChars + 1);
@@ -32,8 +32,8 @@ function cutAtWord(line: string, maxChars: number): string {
 }
 
 /**
- * Removes control characters, and marks that reverse the direction of text: text from the remote end must not control
- * the reader's terminal.
+ * Removes control characters and the marks that reverse the direction of text: text from the remote end must not
+ * control the reader's terminal.
  */
 export function printableLine(line: string): string {
   return line

@@ -1,5 +1,5 @@
-// command:["program", "argument", …][?cwd=DIRECTORY]: any program that runs an argument list somewhere else. The remote
-// argument list is appended word by word.
+// command:["program", "argument", …][?cwd=DIRECTORY]: any program that runs an argument list somewhere else. nacre
+// appends the remote argument list to the array.
 import { attempt } from "../../support/attempt.ts";
 import type { Link } from "./link.ts";
 import { badUrl, readCwd, readQuery } from "./url-parts.ts";

@@ -1,5 +1,5 @@
-// What kubectl prints when an exec fails, as seen with a real cluster. Only the API server's own record proves that a
-// pod is gone: right after a restart, kubelet does not yet know its containers.
+// The error messages of a failed `kubectl exec`, observed on a real cluster. Only an answer of the API server proves
+// that a pod is gone: a kubelet that has just restarted does not know its containers yet.
 import type { KnownFailure } from "./known-failure.ts";
 
 export const KUBERNETES_FAILURES: readonly KnownFailure[] = [

@@ -1,5 +1,5 @@
-// Explains why a link failed before its greeting, from both streams of the client program. Its exit code proves
-// nothing: ssh returns 255 for everything, and kubectl can return 0 after a lost connection.
+// Explains why a link failed before its greeting, from both output streams of the client program. The exit code proves
+// nothing: ssh returns 255 for every failure, and kubectl can return 0 after a lost connection.
 import type { LinkEnd } from "../../engine/link-process.ts";
 import { NacreError } from "../../support/errors.ts";
 import { PRINTED_EXCERPT_MAX_CHARS } from "../../support/limits.ts";
@@ -22,13 +22,13 @@ const PACKAGES: Readonly<Record<string, string>> = {
   srun: "slurm-client",
 };
 
-/** The failures of one kind of link. A command link can run any of these programs. */
+/** The known failures of each kind of link. A command link can run any of these programs. */
 const OF_KIND: Readonly<Record<LinkKind, readonly KnownFailure[]>> = {
   ...{ ssh: [], docker: [], podman: [], kubernetes: KUBERNETES_FAILURES, slurm: SLURM_FAILURES },
   command: [...KUBERNETES_FAILURES, ...SLURM_FAILURES],
 };
 
-/** What to do about a failure that is not known. */
+/** The advice for an unknown failure. */
 const HINTS: Partial<Readonly<Record<LinkKind, string>>> = {
   slurm:
     "Check that sinfo works here, that squeue --me lists the job as RUNNING, and that the body of the job is nacre serve.",
@@ -136,7 +136,7 @@ function describeEnd({ code, signal }: LinkEnd): string {
   return signal === null ? `with exit code ${code}` : `by ${signal}`;
 }
 
-/** What the client program printed last, on one line. */
+/** The last lines that the client program printed, joined into one. */
 function lastLines({ stderr, stdout }: LinkNoise): string {
   const last = lastPrintedLines(`${stdout}\n${stderr}`, { maxLines: 3, maxChars: PRINTED_EXCERPT_MAX_CHARS });
   return last === "" ? "" : ` It printed: ${last}`;

@@ -1,5 +1,5 @@
-// Reads a remote URL. Every part becomes an operand of a client program, so a part that the program could read as an
-// option, or that a shell or a configuration file could interpret, is refused here.
+// Parses a remote URL. Every part becomes an operand of a client program. So this module rejects parts that the program
+// could read as an option, or that a shell or a configuration file could interpret.
 import { commandLink } from "./command-link.ts";
 import { containerLink } from "./container-link.ts";
 import { kubernetesLink } from "./kubernetes-link.ts";

@@ -1,4 +1,4 @@
-// A link turns the argument list of the remote end into the argument list of the user's own client program.
+// A link converts the argument list for the remote end into an argument list of a client program on this machine.
 
 export type LinkKind = "ssh" | "docker" | "podman" | "kubernetes" | "slurm" | "command";
 

@@ -1,5 +1,5 @@
-// What srun prints when a step cannot start, as seen with real daemons. A controller that does not answer proves nothing
-// about the job.
+// The error messages of srun when a step cannot start, observed with real daemons. A controller that does not answer
+// proves nothing about the job.
 import type { KnownFailure } from "./known-failure.ts";
 
 export const SLURM_FAILURES: readonly KnownFailure[] = [

@@ -3,7 +3,7 @@ import { shellQuote } from "../../support/shell-quote.ts";
 import type { Link, UrlParts } from "./link.ts";
 import { badUrl, checkedPart, readCwd } from "./url-parts.ts";
 
-// No character that a ProxyCommand with %h or %r would pass to a shell.
+// These patterns allow no character with a meaning in a shell: a ProxyCommand passes %h and %r to one.
 const HOST = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const ADDRESS = /^[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._-]+)?$/;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9._+-]*$/;
@@ -15,7 +15,7 @@ export function sshLink(parts: UrlParts): Link {
   const { host, port } = readHost(url, rest.slice(at + 1));
   const options = [
     "-T",
-    // Without a person at a terminal, a question of ssh would wait forever.
+    // ssh must fail instead of prompting: without a terminal, a prompt would wait forever.
     ...["-o", "BatchMode=yes"],
     ...(port === undefined ? [] : ["-p", port]),
     ...(user === undefined ? [] : ["-l", user]),

@@ -1,4 +1,4 @@
-// The parts of a remote URL: decoding, checks, and the error that names what is wrong.
+// Decodes and checks the parts of a remote URL. The error names the part that is wrong.
 import { NacreError } from "../../support/errors.ts";
 import { EXCERPT_MAX_CHARS, REMOTE_NAME_MAX_CHARS } from "../../support/limits.ts";
 import type { UrlParts } from "./link.ts";
@@ -12,7 +12,7 @@ export function hasControl(text: string): boolean {
   return CONTROL.test(text);
 }
 
-/** Returns the directory at the remote end. Throws for a parameter that the link does not know. */
+/** Returns the directory at the remote end. Throws if the query has a parameter other than cwd and `known`. */
 export function readCwd({ url, query }: UrlParts, ...known: readonly string[]): string | undefined {
   for (const name of query.keys()) {
     if (name !== "cwd" && !known.includes(name)) throw badUrl(url, `there is no parameter ${name}`);

@@ -1,5 +1,5 @@
-// Runs command lines of the nacre program for one remote client, in this process: output and exit code travel over the
-// channel, and the client's Ctrl-C arrives as a message.
+// Runs command lines of the nacre program for one remote client, inside the daemon's process. Output and exit code are
+// sent over the channel, and the client's Ctrl-C arrives as a message.
 import { EventEmitter } from "node:events";
 import { constants } from "node:os";
 import { Readable, Writable } from "node:stream";
@@ -8,7 +8,7 @@ import { deferred, within } from "../../support/timing.ts";
 import { type RpcHandler, RpcPeer } from "../channel/rpc-peer.ts";
 import type { Endpoint, EndpointDeps } from "./endpoint.ts";
 
-/** The streams and properties of one command line, as the CLI takes them. */
+/** The streams and properties of one command line, in the form that the CLI expects. */
 export interface ServedLine {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -19,14 +19,14 @@ export interface ServedLine {
   readonly columns: number | undefined;
   /** Emits the signals that the client's process receives. */
   readonly signals: EventEmitter;
-  /** Aborts when a signal has ended the command line that has no listener for it. */
+  /** Aborted when a signal ends the command line because no listener handles it. */
   readonly stopped: AbortSignal;
 }
 
-/** What the client learns about the end of a command line. */
+/** How a command line ended, as the client receives it. */
 export interface LineEnd {
   readonly exitCode: number;
-  /** Whether a signal ended it, as one ends a process: the client does not wait for readers of its output. */
+  /** Whether a signal ended the command line. The client then does not wait until its output is read. */
   readonly isCut: boolean;
 }
 
@@ -35,7 +35,7 @@ export type RunLine = (args: readonly string[], io: ServedLine) => Promise<numbe
 export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   let isAsked = false;
   let wanted = () => {};
-  // Ask for input only when the command line reads it: the client's stdin may belong to another program.
+  // Request input only when the command line reads it: the client's stdin may belong to another program.
   const stdin = new Readable({
     read: () => {
       if (!isAsked) peer.notify("nacre/cli.stdin", {});
@@ -59,11 +59,12 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   const stop = new AbortController();
   const cut = deferred<LineEnd>();
   /**
-   * Without a listener, a signal ends the command at once, as it ends a process: closes its streams and aborts its work.
+   * Without a listener, a signal ends the command line at once, as it would end a process: the streams are closed, and
+   * the work is aborted.
    */
   const takeSignal = (name: string) => {
     if (signals.emit("signal", name) || stop.signal.aborted) return;
-    // The command may just be starting: its listener gets the signal later.
+    // A command line that is starting has no listener yet: deliver the signal when it adds one.
     signals.on("newListener", (_, listener: (name: string) => void) => queueMicrotask(() => listener(name)));
     const { [name as NodeJS.Signals]: number = constants.signals.SIGTERM } = constants.signals;
     cut.resolve({ exitCode: SIGNALED + number, isCut: true });
@@ -74,15 +75,15 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   const stream = (name: "stdout" | "stderr") => {
     let unwrittenBytes = 0;
     let proceed = () => {};
-    // The client answers when the reader of its stdout has taken the bytes. The rest stays on disk instead of in memory,
-    // here and there.
+    // The client answers when it has written the bytes to its stdout. Until then, more output stays on disk and uses no
+    // memory at either end.
     const send = async (chunk: Buffer) => {
       unwrittenBytes += chunk.length;
       const answer = await peer
         .request("nacre/cli.output", { stream: name, data: chunk.toString("base64") })
         .catch(() => ({ isOpen: true }));
       unwrittenBytes -= chunk.length;
-      // The reader has closed the pipe: writers see it as they see EPIPE.
+      // The client's reader has closed its pipe. Destroy the stream here too, so that writers notice, as with EPIPE.
       if (Object(answer).isOpen === false) output.destroy();
       if (unwrittenBytes < REMOTE_UNWRITTEN_MAX_BYTES) proceed();
     };
@@ -135,7 +136,7 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   return {
     take: (message) => peer.take(message),
     end: async (reason) => {
-      // The same signal that a closed terminal sends.
+      // A closed terminal sends the same signal.
       takeSignal("SIGHUP");
       for (const open of [stdin, ...streams]) open.destroy();
       await within(REMOTE_END_MAX_MS, Promise.allSettled(running));
@@ -144,7 +145,7 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   };
 }
 
-/** Shells report 128 and the number of the signal. */
+/** Shells report 128 plus the signal number as the exit code. */
 const SIGNALED = 128;
 
 function finished(stream: Writable): Promise<void> {

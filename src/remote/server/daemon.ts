@@ -1,5 +1,5 @@
-// `nacre serve`: one process per build and state root, which serves all remote clients over a socket. It ends by itself
-// when it has had no client for a while, or when its state root was removed.
+// `nacre serve`: one process per build and state root, which serves all remote clients over a socket. It exits when it
+// has had no client for a while, or when its state root has been removed.
 //
 //   connection: relay line -> greeting -> hello -> welcome -> frames (served-client.ts)
 import { randomBytes } from "node:crypto";
@@ -31,11 +31,11 @@ export interface DaemonOptions {
   readonly createEndpoint: (purpose: ClientHello["purpose"], deps: EndpointDeps) => Endpoint;
   /** Ends the daemon with all its clients. */
   readonly signal: AbortSignal;
-  /** Keeps running without clients. For a daemon that is the body of a batch job. */
+  /** Keeps the daemon running without clients. Needed if the daemon is the body of a batch job. */
   readonly stays: boolean;
 }
 
-/** Returns false if another daemon serves this build already. */
+/** Returns false if another daemon already serves this build. */
 export async function serveDaemon(options: DaemonOptions): Promise<boolean> {
   const place = servePlace(ownBuildHash());
   const owner = {
@@ -89,8 +89,8 @@ class Daemon {
   async #listen(path: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
-      // listen() binds the socket before it returns. The umask makes it private from the start: a later chmod would
-      // leave a moment in which another user could connect.
+      // listen() binds the socket before it returns, so this umask makes the socket private from the start. Until a
+      // later chmod, another user could connect.
       const umask = process.umask(0o177);
       this.#server.listen(path, () => resolve());
       process.umask(umask);
@@ -101,7 +101,7 @@ class Daemon {
     return attempt(() => statSync(this.#place.socket).ino) === this.#socketInode;
   }
 
-  /** Without its socket, no new client can reach it. Clients that are connected may finish. */
+  /** Ends a daemon that no new client can reach because its socket is gone. Known clients may finish first. */
   #checkSocket(): void {
     if (!this.#isOwnSocket() && this.#clients.size === 0) this.#ended.resolve();
   }
@@ -185,7 +185,7 @@ class Daemon {
   }
 }
 
-/** Writes why the daemon could not start to stderr, which is its log file. */
+/** Writes the reason of a failed start to stderr, which is the daemon's log file. */
 export function reportDaemonFailure(error: unknown): void {
   process.stderr.write(`${messageOf(error)}\n`);
 }

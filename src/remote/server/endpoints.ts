@@ -1,4 +1,4 @@
-// Chooses what the daemon runs for a client, from the purpose that the client states.
+// Creates the endpoint for a client, according to the purpose in the client's hello.
 import type { McpOptions } from "../../mcp/mcp-options.ts";
 import { NacreError } from "../../support/errors.ts";
 import type { Purpose } from "../channel/handshake.ts";

@@ -1,6 +1,6 @@
-// Results of calls by their key. The same key never runs twice: a second request with the key gets the result of the
-// first, even from another client or while the first still runs. The daemon keeps a limited number of results. After it
-// drops a result, it still knows that the call ran.
+// Stores the results of calls by key. A call never runs twice: a second request with the same key gets the result of
+// the first, even from another client or while the first still runs. The number of stored results is limited. After the
+// daemon drops a result, it still remembers that the call ran.
 import { createHash } from "node:crypto";
 import { NacreError } from "../../support/errors.ts";
 import {
@@ -27,7 +27,8 @@ export class KeyStore {
   #bytes = 0;
 
   /**
-   * undefined for a new key: the caller runs the call and then settles the key. Otherwise the answer of the first call.
+   * Returns undefined for a new key: the caller must run the call and then settle the key. For a known key, returns the
+   * answer of the first call.
    */
   begin(key: string, request: RpcMessage): Promise<KeyedAnswer> | undefined {
     const digest = digestOf(request);
@@ -49,7 +50,7 @@ export class KeyStore {
     this.#drop();
   }
 
-  /** Drops the oldest results above the limits. A call that runs stays. */
+  /** Drops the oldest results above the limits. Calls that are still running stay. */
   #drop(): void {
     for (const [key, { isSettled, bytes }] of this.#calls) {
       if (this.#calls.size <= REMOTE_KEYS_MAX_COUNT && this.#bytes <= REMOTE_KEYS_MAX_BYTES) return;
@@ -64,7 +65,7 @@ export class KeyStore {
   }
 }
 
-/** The method and its parameters, without the metadata, which differ between attempts. */
+/** Hashes the method and its parameters. Skips the metadata, because it differs between attempts. */
 function digestOf({ method, params }: RpcMessage): string {
   const { _meta: _, ...rest } = Object(params) as Record<string, unknown>;
   return createHash("sha256")

@@ -1,5 +1,5 @@
-// A toolkit for one remote client. The policy judges here; approvals and the audit log are at the client, so this end
-// asks the client and sends it every event.
+// A toolkit for one remote client. The policy runs here. Approvals and the audit log belong to the client, so this end
+// asks the client for approvals and sends it every event.
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { EVENT_NAMES, type NacreEvent } from "../../support/events.ts";
 import type { ApprovalAnswer, ApprovalAsking, ApprovalRequest } from "../../tool/context.ts";
@@ -11,7 +11,7 @@ import { shellMethods } from "./kit-shells.ts";
 import { RunOutputs } from "./run-output.ts";
 import { shellSnapshot } from "./shell-snapshot.ts";
 
-/** The options that a client sends: those of a toolkit that are plain data. */
+/** The options that a client sends: the options of a toolkit that are plain data. */
 export interface KitPurposeOptions extends Omit<ToolkitOptions, "approve" | "hooks" | "judge" | "auditFile"> {
   /** Whether the client answers questions about commands. */
   readonly approves?: boolean;
@@ -57,7 +57,7 @@ export function kitEndpoint({ approves, ...options }: KitPurposeOptions, deps: E
     const { success, output, error, code, metadata, notes } = result;
     return { success, output, error, code, metadata, notes };
   };
-  // The keeper starts with the first command: an idle client costs this machine next to nothing.
+  // Start the keeper with the first command: an idle client then needs almost no resources here.
   const prepared = ([name, handler]: [string, RpcHandler]): [string, RpcHandler] => [
     name,
     async (params, signal) => {
@@ -67,7 +67,7 @@ export function kitEndpoint({ approves, ...options }: KitPurposeOptions, deps: E
   ];
   const listShells: RpcHandler = async () => {
     const isKept = (shell: ShellProcess) => shell.scope === scope && shell.durable && shell.isRunning;
-    // ready() takes over the durable shells of dead daemons.
+    // ready() adopts the durable shells of dead daemons.
     if (kit.manager.findAll().some(isKept)) await kit.ready();
     return { shells: kit.manager.listShells({ scope }).map(shellSnapshot) };
   };
@@ -79,7 +79,7 @@ export function kitEndpoint({ approves, ...options }: KitPurposeOptions, deps: E
   ]);
   const peer = new RpcPeer(deps.send, handlers);
   for (const name of EVENT_NAMES) {
-    // The client's executor emits these itself.
+    // The client's executor emits `call` and `result` itself.
     if (name === "call" || name === "result") continue;
     kit.on(name, (event: NacreEvent) => peer.notify("nacre/event", { event, ...shellOf(kit, event) }));
   }

@@ -12,7 +12,7 @@ import { shellSnapshot } from "./shell-snapshot.ts";
 export interface RunDeps {
   readonly kit: Toolkit;
   readonly runs: RunOutputs;
-  /** How to ask the client about a command of this request. */
+  /** Returns the function that asks the client for approval of a command in this request. */
   readonly approvals: (params: RpcParams) => Pick<CallOptions, "approve">;
 }
 

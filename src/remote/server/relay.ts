@@ -1,5 +1,5 @@
-// `nacre serve --stdio`: copies bytes between the link and the daemon, and starts the daemon if there is none. It
-// prints nothing itself except the reason why it cannot work.
+// `nacre serve --stdio`: copies bytes between the link and the daemon, and starts the daemon if there is none. The
+// relay itself prints only one line: the reason if it cannot reach the daemon.
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
@@ -24,7 +24,7 @@ export interface RelayIo {
   readonly cwd: string;
 }
 
-/** Returns false if the daemon cannot be reached. The reason is then on stdout, where the client looks for it. */
+/** Returns false if the daemon cannot be reached, and writes the reason to stdout, where the client expects it. */
 export async function relay(io: RelayIo, daemonArgv: readonly string[]): Promise<boolean> {
   let daemon: Socket;
   try {
@@ -56,7 +56,7 @@ async function reachDaemon(daemonArgv: readonly string[]): Promise<Socket> {
     if (socket) return socket;
     const now = monotonicMs();
     if (now > deadline) throw notReached(place);
-    // A daemon that is ending still holds the lock. Then the daemon that we started has exited: start another one.
+    // Retry the start: a daemon that is ending still has the lock, and a daemon started meanwhile exits at once.
     const mayStart = process.env["NACRE_SERVE"] !== "attach";
     if (mayStart && now - startedMs > REMOTE_DAEMON_RESTART_MS) {
       startDetached(daemonArgv, place.log);

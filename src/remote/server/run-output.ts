@@ -1,5 +1,5 @@
-// The output of a run or a shell, read by offset while it grows. The client asks for the bytes after those it has, so
-// nothing is lost or repeated when its link is cut, and nothing accumulates in memory.
+// Reads the output of a run or a shell by offset while it grows. The client requests the bytes after those it has.
+// So a lost link neither loses nor repeats bytes, and no output accumulates in memory.
 import { dirname } from "node:path";
 import { readRange, sizeOf } from "../../engine/cursor.ts";
 import type { StreamName } from "../../shell/follow-output.ts";
@@ -15,7 +15,7 @@ export interface OutputRequest {
   readonly stream: StreamName;
   readonly offset: number;
   readonly maxBytes: number;
-  /** How long to wait for the first byte. */
+  /** The longest wait for the first byte, in milliseconds. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
@@ -23,12 +23,12 @@ export interface OutputRequest {
 export interface OutputAnswer {
   /** base64 */
   readonly data: string;
-  /** Whether the stream has ended after these bytes. */
+  /** Whether the stream ends after these bytes. */
   readonly eof: boolean;
 }
 
 export interface ReadableOutput {
-  /** undefined before the start. */
+  /** The positions of both streams on disk; undefined before the start. */
   parts(): Parts | undefined;
   hasEnded(): boolean;
   /** Resolves at the start, and at the end. */
@@ -81,7 +81,7 @@ export class RunOutputs {
     return output;
   }
 
-  /** The client may ask for output before the daemon has begun the run. */
+  /** Creates the output if needed: the client may ask for it before the daemon has begun the run. */
   get(key: string): RunOutput {
     const known = this.#outputs.get(key) ?? new RunOutput();
     this.#outputs.set(key, known);
@@ -96,7 +96,7 @@ export async function readOutput(output: ReadableOutput, request: OutputRequest)
   let watch: OutputWatch | undefined;
   try {
     for (;;) {
-      // Check for the end before reading: all output is on disk when the end is known.
+      // Check for the end before reading: once the end is known, all output is on disk.
       const ended = output.hasEnded();
       const part = output.parts()?.[stream];
       const bytes = part ? bytesAfter(part, offset, maxBytes, ended) : Buffer.alloc(0);

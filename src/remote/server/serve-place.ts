@@ -1,5 +1,5 @@
-// Where the daemon of a build listens: a socket in the private state root. Two containers or machines can share a state
-// root, so the name also contains the boot and the PID namespace: a relay must never reach a daemon elsewhere.
+// The paths of a build's daemon in the private state root: socket, lock and log. Containers or machines can share a
+// state root. So the names depend on the boot id and the PID namespace: a relay must not reach a daemon elsewhere.
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ export function servePlace(buildHash: string): ServePlace {
   };
 }
 
-/** Calls `use` with a short path of the socket: the kernel allows 107 bytes, and a state root can be deeper. */
+/** Calls `use` with a short path of the socket. The kernel limits a socket's path to 107 bytes. */
 export function withShortPath<T>(
   { directory, socketName }: ServePlace,
   use: (path: string) => Promise<T>,

@@ -23,7 +23,7 @@ export class ServedClient {
   readonly #options: ServedClientOptions;
   readonly #channel: Channel;
   readonly #endpoint: Endpoint;
-  /** Requests with a key, by their id. */
+  /** The keys of running requests, by request id. */
   readonly #keyed = new Map<number | string, string>();
   #times: Pick<ClientHello, "pingMs" | "silentMaxMs" | "lingerMs">;
   #connection: Socket | undefined;
@@ -48,7 +48,7 @@ export class ServedClient {
     return this.#channel.received;
   }
 
-  /** Takes over a new connection. Destroys the old one first, so that its late bytes are ignored. */
+  /** Uses a new connection. Destroys the old connection first, because its late bytes must be ignored. */
   attach(connection: Socket, hello: ClientHello): void {
     this.#connection?.destroy();
     clearTimeout(this.#linger);
@@ -60,7 +60,7 @@ export class ServedClient {
     this.#channel.bind((line) => void connection.write(line), hello.received);
   }
 
-  /** Bytes have arrived. A large message over a slow link takes longer than the silence that is allowed. */
+  /** Call when bytes arrive. They prove that the link works, even while a large message takes long. */
   noteTraffic(connection: Socket): void {
     if (connection === this.#connection) this.#receivedMs = monotonicMs();
   }
@@ -79,7 +79,7 @@ export class ServedClient {
     }
   }
 
-  /** The connection has closed. Calls and shells stay until the linger timeout. */
+  /** Call when the connection has closed. Calls and shells continue until the linger timeout. */
   detach(connection: Socket): void {
     if (connection !== this.#connection) return;
     this.#connection = undefined;
@@ -134,7 +134,7 @@ export class ServedClient {
     void known.then((answer) => this.#channel.send(JSON.stringify({ jsonrpc: "2.0", id, ...answer })));
   }
 
-  /** An MCP server does not answer a cancelled request. */
+  /** Settles the key of a cancelled request, because an MCP server does not answer that request. */
   #cancelled(id: number | string): void {
     const key = this.#keyed.get(id);
     if (key === undefined) return;
@@ -145,7 +145,7 @@ export class ServedClient {
 
   #send(message: RpcMessage): void {
     const { id, method, result, error } = message;
-    // Drop old progress: a client that reconnects asks for the current state. Keep events: its audit log needs them.
+    // Without a link, drop progress: a client that reconnects asks for the current state. Its audit log needs events.
     if (method?.startsWith("notifications/") && !this.#channel.isBound) return;
     const json = JSON.stringify(message);
     const key = id === undefined || method !== undefined ? undefined : this.#keyed.get(id);

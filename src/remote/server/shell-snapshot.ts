@@ -1,4 +1,4 @@
-// A shell as plain data: what a remote client knows about it.
+// Converts a shell to plain data for a remote client.
 import type { ShellProcess } from "../../shell/shell-process.ts";
 
 export function shellSnapshot(shell: ShellProcess) {

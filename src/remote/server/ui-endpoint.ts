@@ -1,5 +1,5 @@
-// The shells of this machine for the page of a remote client (ui/remote-shells.ts): rows, output, screens, and, if the
-// client may act, kills and typing.
+// Serves the shells of this machine to the page of a remote client (ui/remote-shells.ts): rows, output and screens. If
+// the client has control, it can also kill shells and type into them.
 import { ShellManager } from "../../shell-manager.ts";
 import { NacreError } from "../../support/errors.ts";
 import { REMOTE_UNACKED_MAX_BYTES } from "../../support/limits.ts";
@@ -25,7 +25,7 @@ export function uiEndpoint({ control = false }: UiPurposeOptions, deps: Endpoint
     signal,
     send: async (piece) => {
       peer.notify("nacre/ui.piece", { stream, piece });
-      // Wait for a slow link: output that has not been sent stays on disk, not in memory.
+      // Wait for a slow link: unsent output then stays on disk, not in memory.
       await deps.drained(REMOTE_UNACKED_MAX_BYTES);
     },
   });
