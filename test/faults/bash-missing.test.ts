@@ -36,18 +36,18 @@ function refusedManager(shellPath: string): NacreError {
   throw new Error(`${shellPath} was not refused`);
 }
 
-test("a bash that does not exist is named", () => {
+test("the error names a bash that does not exist", () => {
   const error = refusedManager("/nonexistent/bash");
   expect(error.code).toBe("spawn_failed");
   expect(error.message).toBe("The shell /nonexistent/bash cannot be used: it does not exist.");
 });
 
-test("a bash that is not executable is named", () => {
+test("the error names a bash that is not executable", () => {
   const file = program("#!/bin/bash\n", 0o644);
   expect(refusedManager(file).message).toBe(`The shell ${file} cannot be used: it is not executable.`);
 });
 
-test("a bash that is a directory, or not an absolute path, is named", () => {
+test("the error names a bash that is a directory or a relative path", () => {
   const dir = directory();
   expect(refusedManager(dir).message).toBe(`The shell ${dir} cannot be used: it is not a file.`);
   expect(refusedManager("bash").message).toBe("The shell bash cannot be used: it is not an absolute path.");
@@ -59,14 +59,14 @@ test("a bash that is a symbolic link to itself is refused with a NacreError", ()
   expect(refusedManager(link).message).toContain(`The shell ${link} cannot be used`);
 });
 
-test("a start names a bash that was removed after the manager was created", async () => {
+test("a failed start names a bash that was removed after the manager was created", async () => {
   const path = join(directory(), "bash");
   copyFileSync("/bin/bash", path);
   const shells = manager({ shellPath: path });
   unlinkSync(path);
   const start = shells.createShell({ command: "true", workingDir: "/" });
   await expect(start).rejects.toThrow(`No process could be started: ${path} does not exist.`);
-  // The file is back: the manager must not remember the failure.
+  // Restore the file: the manager must try it again.
   copyFileSync("/bin/bash", path);
   expect((await run(shells, "exit 8")).exitCode).toBe(8);
 });

@@ -1,5 +1,5 @@
-// Where tags do not work, nacre finds the processes of a shell by process group, parents and an environment variable. The
-// level of containment is visible.
+// If tags do not work, nacre finds the processes of a shell by process group, parents and an environment
+// variable. Callers can read the level of containment.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ const FOUND = [
   { kind: "stopped", what: "a stopped process, by its group," },
 ];
 
-test("the level of containment is visible", async () => {
+test("callers can read the level of containment", async () => {
   const best = manager({ containment: "best-effort" });
   await run(best, "true");
   expect(best.containment).toBe("best-effort");

@@ -1,5 +1,5 @@
-// A cancel lets the traps of a command run, starts no further step, and returns only when no process of the command is left.
-// 200 cancels at random moments with NACRE_LONG=1.
+// A cancel lets the traps of a command run and starts no further step. It returns only when no process of the
+// command is left. With NACRE_LONG=1, the tests cancel 200 commands at random moments.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const CANCELS = isLong ? 200 : 8;
 
 const GRACEFUL = `node -e 'process.on("SIGINT", () => process.exit(0)); setInterval(() => {}, 1e6); require("fs").writeFileSync("ready", "")'`;
 
-/** Each command writes `marker` if another step starts after one was cut short. S stands for a long sleep. */
+/** Each command writes `marker` if its next step starts after the cancel. S stands for a long sleep. */
 const COMMANDS: readonly (readonly [string, string])[] = [
   ["a background list", "(S; touch marker) & touch ready; S"],
   ["a background list alone", "(touch ready; S; touch marker) & wait"],
@@ -124,7 +124,10 @@ describe("an interrupt of a standalone shell", () => {
   });
 });
 
-/** Commands whose parts start, write and exit all the time, so that a cancel hits each of these moments. */
+/**
+ * The parts of these commands start, write and exit all the time, so random cancels hit each of these
+ * moments.
+ */
 const BUSY = [
   "(sleep 0.0%; echo > m.$BASHPID) & sleep 60",
   "for i in {1..30}; do (sleep 0.0%; echo > m.$BASHPID) & done; sleep 60",
@@ -151,7 +154,7 @@ async function cancelAtRandom(manager: ShellManager, dir: string, count: number)
     const { outcome } = await session.run(command, { signal: abort.signal });
     before = { command, files: filesIn(dir) };
     expect(outcome).toMatchObject({ kind: "aborted" });
-    // Give a process that survived the cancel time to write: run another command in the session.
+    // Run another command in the session: it gives a process that survived the cancel time to write.
     if (cancels % 10 === 9) await session.run("sleep 0.05");
   }
   await manager.session("last", { workingDir: dir }).run("sleep 0.2");

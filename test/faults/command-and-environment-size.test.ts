@@ -35,7 +35,7 @@ test.each([
   await expect(start).rejects.toThrow(new RegExp(`NUL character at offset ${offset};`));
 });
 
-test("a NUL in a variable is refused, not cut off", async () => {
+test("a variable with a NUL is refused, not truncated at the NUL", async () => {
   const start = manager().createShell({ command: "true", workingDir: "/", env: { NAME: "a\0b" } });
   await expect(start).rejects.toMatchObject({ name: "NacreError", code: "invalid_input" });
   await expect(start).rejects.toThrow(/NAME/);
@@ -75,7 +75,7 @@ test.each([
   expect(readFileSync(shell.outputFiles.stdout, "utf8") === expected.join("")).toBe(true);
 });
 
-test("a variable may hold lines, quotes, and an empty value", async () => {
+test("a variable may contain newlines or quotes, or be empty", async () => {
   const env = { LINES_OF: "one\ntwo\n\n", QUOTES: `'"\`$(echo no)\\`, EMPTY: "" };
   const shell = await run(manager(), `printf '%s|' "$LINES_OF" "$QUOTES" "\${EMPTY-unset}"`, { env });
   expect(shell.getAllOutput()).toBe(`${env.LINES_OF}|${env.QUOTES}||`);

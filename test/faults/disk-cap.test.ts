@@ -95,7 +95,7 @@ async function readyToRunAway(): Promise<{
   const dir = directory();
   const fifo = join(dir, "go");
   execFileSync("mkfifo", [fifo]);
-  // No slots: after all of nacre's processes are killed, no process would end a slot.
+  // Use no slots: the test kills all of nacre's processes, so none would end a slot.
   await host.manager({ stateRoot: join(dir, "state"), capBytes: CAP, poolSize: 0 });
   const started = await host.start({ command: `read -r < ${fifo}; exec yes` });
   return {
@@ -145,7 +145,7 @@ test("after the host is killed, the record is complete and no process dies of th
   process.kill(keeper, "SIGSTOP");
   await kill();
   release();
-  // After the record the shim writes its report into a pipe that no process reads.
+  // After the record, the shim writes its report into a pipe that no process reads any more.
   expect(await recordOf(started.files.record)).toMatchObject({ code: 141, capReached: true });
   await eventually(() => expect(isAlive(started.shimPid)).toBe(false));
   expect(isAlive(keeper)).toBe(true);
@@ -161,7 +161,7 @@ test("the keeper and the shims ignore SIGPIPE, and the command does not", async 
     const [, mask = ""] = /^SigIgn:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return (BigInt(`0x${mask}`) >> 12n) & 1n;
   };
-  // The fork that becomes the command may not have reset SIGPIPE yet.
+  // Retry: the fork that becomes the command may not have reset SIGPIPE yet.
   await eventually(() =>
     expect([keeper, started.shimPid, started.commandPid].map(ignoresSigpipe)).toEqual([1n, 1n, 0n]),
   );

@@ -6,7 +6,7 @@ import { FULL, SPOOL_FULL, useSmallDisks } from "../fixtures/small-disk.ts";
 
 const { directory, onDisk } = useSmallDisks();
 
-/** Prints more than the disk can hold, and continues. */
+/** Prints more than fits on the disk, and then continues. */
 const TOO_MUCH = "trap '' PIPE; head -c 4M /dev/zero | tr '\\0' x";
 const NO_SPACE = /no space left .*\/state\/shells\/shell_\w+.* free space/i;
 const UNSAVED = /state could not be saved in .*\/state\/shells\/shell_\w+: .*No space left.* Free space/;
@@ -29,8 +29,8 @@ describe("in a session", () => {
     expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(NO_SPACE)]);
     const whileFull = await host.inSession("echo lost; (exit 8)");
     expect(whileFull.exitCode).toBe(8);
-    // A failed save of the state, or a probe of the disk, can free a block between the commands. Then this short
-    // output fits.
+    // Between the commands, a failed save of the state or a probe of the disk can free a block. This short
+    // output then fits.
     const remarks = whileFull.out === "lost\n" ? [] : [expect.stringMatching(SPOOL_FULL)];
     expect(aboutOutput(whileFull.notes)).toEqual(remarks);
     await host.ask("removeFile", { path: filler });

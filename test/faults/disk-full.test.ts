@@ -57,7 +57,8 @@ test("a start on a full disk fails with a clear error, and works again once spac
   const { id } = await host.start({ command: "exit 1" });
   await host.wait(id);
   await host.ask("fillDisk", { path: filler });
-  // Start more shells than there are waiting slots: those slots were created before the disk was full.
+  // Start more shells than there are waiting slots, because these slots were created before the disk was
+  // full.
   for (let i = 0; i < 5; i++) {
     // Each refused start frees the space of its slot: fill the disk again.
     await host.ask("fillDisk", { path: `${filler}${i}` });
@@ -85,7 +86,7 @@ test("a first start on a full disk fails with a clear error", async () => {
 test("without free inodes every start fails with a clear error, and no start hangs", async () => {
   const { host } = await onDisk("size=1m,nr_inodes=20");
   const refusals: Failure[] = [];
-  // Each shell that does start leaves files behind, so the inodes run out soon.
+  // Each shell that starts leaves files behind, so the inodes run out soon.
   for (let i = 0; i < 10; i++) {
     await host.refusedStart({ command: "true" }).then(
       (refused) => refusals.push(refused),
@@ -115,7 +116,7 @@ function onSmallDiskRun(script: string): { readonly stdout: string; readonly std
   return spawnSync(file, args, { env: { ...env, N }, encoding: "utf8", timeout: 60_000 });
 }
 
-/** Prints more than the disk can hold, and continues. */
+/** Prints more than fits on the disk, and then continues. */
 const TOO_MUCH = "trap '' PIPE; head -c 4M /dev/zero | tr '\\0' x";
 const FILL = 'cat /dev/zero >>"$1" 2>/dev/null';
 
@@ -173,7 +174,8 @@ describe("the program", () => {
       await answer(0);
       send(HELLO[1]);
       expect(await call(1, "echo hi")).toMatchObject({ exit_code: 0, output: "hi\n" });
-      // Removing the output files alone makes no room: the shim keeps the first ones open.
+      // Removing the output files frees no space, because the shim keeps the first ones open. This file can
+      // be freed.
       writeFileSync(`/proc/${server.pid}/root${disk}/spare`, Buffer.alloc(64 * 1024));
       execFileSync("bash", ["--norc", "-c", `! cat /dev/zero >${filler()} 2>/dev/null`]);
       expect(await call(20, "exit 6")).toMatchObject({ exit_code: 6 });

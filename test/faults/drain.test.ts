@@ -17,16 +17,19 @@ test.each([
   [TURNS, 4],
   [TURNS, 200_000],
   [TURNS / 2, 5_000_000],
-])("%i outputs of %i bytes are complete at exit although a leftover holds the pipe", async (runs, size) => {
-  const shells = manager();
-  const lengths: number[] = [];
-  for (let i = 0; i < runs; i++) {
-    const shell = await run(shells, `sleep 300 & head -c ${size} /dev/zero`);
-    lengths.push(statSync(shell.outputFiles.stdout).size);
-    expect(shell.remarks).toEqual([]);
-  }
-  expect(lengths).toEqual(Array.from({ length: runs }, () => size));
-});
+])(
+  "%i outputs of %i bytes are complete at exit although a leftover has the pipe open",
+  async (runs, size) => {
+    const shells = manager();
+    const lengths: number[] = [];
+    for (let i = 0; i < runs; i++) {
+      const shell = await run(shells, `sleep 300 & head -c ${size} /dev/zero`);
+      lengths.push(statSync(shell.outputFiles.stdout).size);
+      expect(shell.remarks).toEqual([]);
+    }
+    expect(lengths).toEqual(Array.from({ length: runs }, () => size));
+  },
+);
 
 test("output that a command prints right before SIGKILL is kept", async () => {
   const shells = manager();
@@ -73,7 +76,7 @@ afterEach(() => {
   disks = [];
 });
 
-/** A shell whose stdout file is a pipe that holds 64 KiB until the test reads it: a very slow disk. */
+/** A shell on a very slow disk: its stdout file is a pipe of 64 KiB that only the test reads. */
 async function onSlowDisk(command: string) {
   const keeper = await bareKeeper();
   const shellDir = keeper.shellDir(1);
@@ -119,7 +122,7 @@ test("the exit is reported only after a logger that is blocked in a write has dr
 
 test("the wait for a stopped logger has a limit, and the record says that it was reached", async () => {
   const { keeper, logger, record } = await onSlowDisk("head -c 100000 /dev/zero; exit 5");
-  // Stop the logger as well: a single SIGCONT leaves it blocked in write().
+  // Stop the logger, too: one SIGCONT would leave it blocked in write().
   process.kill(logger, "SIGSTOP");
   expect(await keeper.line()).toMatch(/^exit 1 5 u /);
   expect(readEndRecord(record).exit).toMatchObject({ code: 5, unsure: true });

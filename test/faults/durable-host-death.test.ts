@@ -1,4 +1,5 @@
-// However a host ends, its durable shells keep running. The next host finds all of their output and their exit status.
+// A host's durable shells keep running, however the host ends. The next host finds their exit status and all
+// of their output.
 import { randomInt } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +26,7 @@ const DEATHS: readonly (readonly [string, (host: SpecialHost) => Promise<unknown
 ];
 
 test("a durable shell keeps running however its host ends; a shell that is not durable ends", async () => {
-  // In parallel: each case mostly waits.
+  // Run the cases in parallel: each mostly waits.
   await Promise.all(DEATHS.map(([how, die]) => outlive(how, die)));
 });
 
@@ -67,7 +68,7 @@ test("the keeper of a dead host exits after its last durable shell, and leaves n
     const command = `until [[ -e ${join(go, name)} ]]; do sleep 0.02; done; echo ${name}`;
     started.push(await host.start({ command, durable: true }));
   }
-  // Wait for all slots: a slot that is still starting is not in any list yet.
+  // Wait for all slots, because a slot that is still starting is not in any list yet.
   await eventually(() => expect(waiting(root)).toHaveLength(POOL_SLOTS_COUNT));
   await host.kill();
   const keepers = join(root, "keepers");
@@ -124,12 +125,14 @@ test("a finished shell of a dead host is found by its id, durable or not, and no
   }
 });
 
-// --- at random moments ------------------------------------------------------------------------------
+// --- kills at random moments ------------------------------------------------------------------------
 
 const ROUNDS = isLong ? 60 : 5;
 const SHELLS = 4;
 
-/** Lines on both streams with pauses in between, a tail without a newline, and its own exit code. */
+/**
+ * A command that prints lines to both streams with pauses, ends without a newline, and has its own exit code.
+ */
 function checkable(seed: number): { plan: CreateShellOptions; stdout: string; stderr: string; code: number } {
   const lines = Array.from({ length: 12 }, (_, line) => `${seed}-${line}`);
   const code = (seed * 37) % 256;
@@ -152,7 +155,7 @@ test(`durable shells of ${ROUNDS} hosts that are killed at random moments lose n
   timeout: Math.max(120_000, ROUNDS * 10_000),
 }, async ({ annotate }) => {
   const counts = { complete: 0, neverStarted: 0, none: 0 };
-  // Four at a time: each round mostly waits.
+  // Run four rounds at a time: each mostly waits.
   for (let done = 0; done < ROUNDS; done += 4) {
     const rounds = Array.from({ length: Math.min(4, ROUNDS - done) }, (_, index) => killOne(done + index));
     for (const { found, ends } of await Promise.all(rounds)) {
@@ -169,7 +172,8 @@ async function killOne(round: number) {
   const host = await durables.host(root);
   const plans = Array.from({ length: SHELLS }, (_, index) => checkable(round * SHELLS + index + 1));
   const reported = new Set<string>();
-  // Kill the host delayMs after this many starts: from before the first start to after the last.
+  // Kill the host delayMs after this many starts, at any moment from before the first start to after the
+  // last.
   const [startsBeforeKill, delayMs] = [randomInt(0, SHELLS + 1), randomInt(0, 120)];
   const killSoon = () => void setTimeout(() => void host.kill(), delayMs);
   if (startsBeforeKill === 0) killSoon();

@@ -1,5 +1,5 @@
-// Several hosts on one state root: all see the same shells, exactly one adopts each shell, and none
-// touches the shells of another live host.
+// Several hosts use one state root. All see the same shells, exactly one adopts each shell, and none affects
+// the shells of another live host.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -43,7 +43,7 @@ test("two hosts see each other's shells, and both see a kill by either host", as
     const listed = await host.ask<Listed[]>("findAll");
     expect(listed.map(({ id }) => id)).toEqual([first, second]);
     expect(listed.map(({ status }) => status)).toEqual(["running", "running"]);
-    // No other host may take over or end a shell whose host lives.
+    // While its host lives, no other host may take over or end a shell.
     expect(await host.ask("adopt")).toEqual([]);
   }
   expect(marks.processes()).toHaveLength(2);

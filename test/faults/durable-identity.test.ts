@@ -1,4 +1,5 @@
-// A shell is identified by more than a number. A process that has reused its PID or its tag is not mistaken for it.
+// A PID or a tag alone does not identify a shell: a process that has reused one of them is not mistaken for
+// the shell.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";
@@ -40,7 +41,7 @@ test.skipIf(noReuse)(
 );
 
 test.skipIf(noReuse).each(["auto", "best-effort"] as const)(
-  `a process that has reused an ended command's PID is not touched, nor its group, containment %s${reuseTitle}`,
+  `a process that has reused an ended command's PID is not touched, and neither is its group (%s)${reuseTitle}`,
   async (containment) => {
     await inPidNamespace(async ({ prefix, takePid, marked }) => {
       const root = durables.root();
@@ -103,7 +104,7 @@ test.each([
   ["with another key", (_theirs: string, own: string) => own],
   ["with the same key", (theirs: string) => theirs],
   ["of a host without a key", () => undefined],
-])("a tag that another host has reused, %s, identifies no process of the old shell", async (_, keyOf) => {
+])("a tag that another host has reused (%s) identifies no process of the old shell", async (_, keyOf) => {
   const [root, elsewhere] = [durables.root(), durables.root()];
   const marks = new Mark();
   const dead = await durables.host(root);
@@ -146,9 +147,9 @@ test("an unreadable file of a running shell affects only that shell", async () =
   writeFileSync(spool.files(identity).identity, "garbage of no use");
   writeFileSync(spool.files(meta).meta, '{"version": 1, "id"');
   await host.kill();
-  // Shells whose deadline the keeper cannot read end with their host.
+  // A shell ends with its host if the keeper cannot read its deadline.
   await eventually(() => expect(marks.processes()).toHaveLength(2));
-  // Without an identity no process can check whether the shim is alive: wait for the exit record.
+  // Wait for the exit record: without an identity, no process can check whether the shim is alive.
   for (const id of [mark, identity])
     await eventually(() => expect(readEndRecord(spool.files(id).record).exit).toBeTypeOf("object"));
 

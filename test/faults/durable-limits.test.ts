@@ -1,4 +1,5 @@
-// The limits of a durable shell apply without its host: its deadline, its disk cap, a full disk.
+// After its host died, a durable shell still has its deadline and its disk cap, and it keeps its exit code on
+// a full disk.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmdirSync, statSync, writeFileSync } from "node:fs";
@@ -127,7 +128,7 @@ test("a durable shell whose working directory is removed keeps its output and it
   expect(shell?.getAllOutput()).toBe("up\non\n");
 });
 
-/** A command prefix that runs a program with a small disk at `dir`. All programs share the disk until the test ends. */
+/** Returns a command prefix. Programs run with it share a small disk at `dir` until the test ends. */
 async function sharedDisk(dir: string): Promise<readonly string[]> {
   const [file = "", ...args] = [...onSmallDisk(dir), "bash", "-c", "echo mounted; exec sleep 300"];
   const holder = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"] });

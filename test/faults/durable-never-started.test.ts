@@ -28,11 +28,11 @@ async function dieAt(
   const host = await durables.host(root, { manager: { poolSize: 1 } });
   const { id } = await host.start({ command: "true" });
   await host.wait(id);
-  // One slot is ready, so that the start needs nothing more from the keeper.
+  // Wait until a slot is ready: the start then needs nothing more from the keeper.
   await eventually(() => expect(waiting(root)).toHaveLength(1));
   const pid = keeperPid(root, host.pid);
   await eventually(() => expect(isServing(pid)).toBe(true));
-  // A stopped keeper cannot act between its host's death and its own.
+  // Stop the keeper: it cannot act between its host's death and its own.
   if (keeper !== "lives") process.kill(pid, "SIGSTOP");
   const deputies = keeper === "is killed with its deputy" ? deputyPids(root) : [];
   await host.ask("dieAt", { point, first: keeper === "lives" ? [] : [...deputies, pid] });
@@ -67,7 +67,7 @@ test("a shell whose host is killed between meta and job is reported as never sta
   );
 });
 
-test("a start whose host is killed before the meta is written leaves nothing at all", async () => {
+test("a start whose host is killed before the meta is written leaves no process and no file", async () => {
   await Promise.all(
     CASES.map(async ({ what, ...plan }) => {
       const root = durables.root();

@@ -1,4 +1,4 @@
-// State roots with odd names work. An unusable state root is a clear error, never a crash or a hang.
+// State roots with odd names work. An unusable state root causes a clear error, never a crash or a hang.
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -59,7 +59,7 @@ test("a shell that never started leaves no process if its state root is a symbol
   await eventually(() => expect(processesWith(`${link}/`)).toEqual([]));
 });
 
-test("a missing state root holds no shells, and the first start creates it", async () => {
+test("a missing state root contains no shells, and the first start creates it", async () => {
   const manager = durables.manager(join(durables.root(), "not", "yet"));
   expect(await manager.adopt()).toEqual([]);
   expect(manager.findAll()).toEqual([]);
@@ -67,7 +67,7 @@ test("a missing state root holds no shells, and the first start creates it", asy
   expect((await shells.run(manager, "exit 2", { durable: true })).exitCode).toBe(2);
 });
 
-test("a state root that is a file is a clear error for a start, and holds no shells", async () => {
+test("a state root that is a file causes a clear error at a start, and contains no shells", async () => {
   const file = join(shells.directory(), "file");
   writeFileSync(file, "");
   const manager = shells.manager({ stateRoot: file });
@@ -79,7 +79,7 @@ test("a state root that is a file is a clear error for a start, and holds no she
   });
 });
 
-test("a state root of another user is a clear error for a start, and its shells are not touched", async () => {
+test("a state root of another user causes a clear error at a start, and its shells are not touched", async () => {
   const dir = shells.directory();
   const marks = new Mark();
   const root = join(dir, "state");
@@ -107,7 +107,7 @@ test("a state root of another user is a clear error for a start, and its shells 
   expect((await shell?.kill({ graceMs: 0 }))?.survivors).toEqual([]);
 });
 
-test("a state root that its owner may not write to is a clear error for a start", async () => {
+test("a state root that its owner may not write to causes a clear error at a start", async () => {
   const dir = giveAway(shells.directory());
   const root = join(dir, "state");
   mkdirSync(root);
@@ -121,7 +121,7 @@ test("a state root that its owner may not write to is a clear error for a start"
   chmodSync(root, 0o700);
 });
 
-test("a state root on a read-only disk is a clear error for a start, and adopts nothing", async ({
+test("a state root on a read-only disk causes a clear error at a start, and no shell there is adopted", async ({
   skip,
 }) => {
   skip(!canMount(), CANNOT_MOUNT);

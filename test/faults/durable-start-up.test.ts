@@ -34,7 +34,7 @@ test("many live and many finished shells of a dead host are adopted at once, eac
   const manager = durables.manager(root);
   const began = performance.now();
   const adopted: ShellProcess[] = [];
-  // On a busy machine, one adoption has no time for all of them.
+  // Retry: on a busy machine, one adoption may run out of time before it has adopted all shells.
   await eventually(async () => {
     adopted.push(...(await manager.adopt()));
     expect(adopted).toHaveLength(ids.length);
@@ -51,7 +51,7 @@ test("many live and many finished shells of a dead host are adopted at once, eac
     expect(shell.getAllOutput()).toBe(`${number}\n`);
   }
   expect(manager.listShells()).toHaveLength(60);
-  // Ended shells need no owner; the others belong to this host.
+  // No shell is left to adopt: ended shells need no owner, and the others belong to this host.
   expect(await durables.manager(root).adopt()).toEqual([]);
   expect(await manager.killAll()).toBe(30);
   expect(marks.processes()).toEqual([]);

@@ -10,7 +10,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const { manager, run, directory } = useShells();
 
 const DRIP = fileURLToPath(new URL("../fixtures/bin/drip.sh", import.meta.url));
-// Characters of one to four bytes, one made of two code points, and one of several joined by U+200D.
+// Characters of one to four bytes, one that consists of two code points, and one of several joined by U+200D.
 const TEXT = "aé€𝄞 naïve e\u0301 日本語 👩‍👩‍👧 ok\n";
 
 /** Lets the command print byte by byte. Waits until each byte is stored, and then calls `afterByte`. */
@@ -83,12 +83,12 @@ test("every byte value comes through unchanged", async () => {
   expect([...readFileSync(shell.outputFiles.stdout)]).toEqual(Array.from({ length: 256 }, (_, i) => i));
 });
 
-test("CRLF, carriage returns and escape sequences are kept raw", async () => {
+test("CRLF, carriage returns and escape sequences are stored unchanged", async () => {
   const shell = await run(manager(), String.raw`printf 'a\r\n10%%\r20%%\r\n\033[31mred\033[0m\a\b'`);
   expect(shell.getAllOutput()).toBe("a\r\n10%\r20%\r\n\x1b[31mred\x1b[0m\x07\b");
 });
 
-test("a command, its directory and its variables are taken as UTF-8", async () => {
+test("a command, its directory and its variables are read as UTF-8", async () => {
   const shell = await run(manager(), 'printf %s "ü𝄞 $NAME"; printf %s "€" >&2', { env: { NAME: "日本" } });
   expect(shell.getAllOutput()).toBe("ü𝄞 日本\n[stderr]\n€");
 });

@@ -55,13 +55,13 @@ test.each([
   expect(readEndRecord(shell.started.files.record).exit).toMatchObject({ code: exitCode });
 });
 
-test("a command that continues after a child died of a signal sees 128 + the signal as its exit code", async () => {
+test("a command whose child died of a signal continues, and reads 128 + the signal as the child's exit code", async () => {
   const shell = await run(manager(), "bash -c 'kill -9 $$'; echo code=$?; exit 5");
   expect(shell).toMatchObject({ exitCode: 5, signal: null });
   expect(shell.getAllOutput()).toContain("code=137\n");
 });
 
-test("a syntax error is reported with the line it is on", async () => {
+test("a syntax error is reported with its line number", async () => {
   const shell = await run(manager(), "echo one\nif then\n");
   expect(shell.exitCode).toBe(2);
   expect(shell.getAllOutput()).toMatch(/^one\n\[stderr\]\n.*line 2: syntax error/);

@@ -1,6 +1,6 @@
-// Background shells exit, two agents in two hosts read, and hosts are killed during a read, in random order. Every end is
-// reported. An end is reported twice only if the host of the first report was killed before it answered another call:
-// until then, that host may not have marked the end as reported.
+// In random order, background shells exit, two agents in two hosts read, and hosts are killed during a read.
+// Every end is reported. A host marks an end as reported before it answers its next call. If the host is
+// killed earlier, the end may be reported twice.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, writeSync } from "node:fs";
@@ -46,7 +46,7 @@ class ReportHost {
       const [number, found] = JSON.parse(line) as [number, CallResult];
       host.#settle(number, found);
     });
-    // `close` comes after the lines that the host wrote before its death and that are still in the pipe.
+    // "close" is emitted after all lines that the host wrote before its death.
     lines.on("close", () => host.#end());
     if (!(await ready)) throw new Error("The host ended before it was ready.");
     return host;
@@ -78,13 +78,13 @@ class ReportHost {
   }
 }
 
-/** A shell of one round. It ends when its fifo is written. */
+/** A shell of one round. It ends when the test writes to its fifo. */
 interface RoundShell {
   readonly id: string;
   readonly fifo: number;
-  /** Reports that are marked, unless their host is killed before its next answer. */
+  /** The number of reports of hosts that were not killed before their next answer. */
   certain: number;
-  /** Reports of a host that was killed before it answered another call. */
+  /** The number of reports of hosts that were killed before they answered another call. */
   uncertain: number;
 }
 
@@ -114,7 +114,7 @@ class Round {
     while (steps.length > 0) await steps.splice(random(steps.length), 1)[0]?.();
     // Every shell has exited by now, or ended with its host.
     for (const { id } of this.#shells.values()) await observer.getShell(id)?.wait(60_000);
-    // The second answer of each host proves that it has marked what its first one reported.
+    // Read twice: a host's second answer proves that the host has marked the ends in its first answer.
     for (const which of [0, 1, 0, 1]) await this.#read(which, "a");
     for (const { id, certain, uncertain } of this.#shells.values()) {
       counts.ends++;
@@ -124,7 +124,7 @@ class Round {
     }
   }
 
-  /** Starts a shell that ends with this exit code. */
+  /** Starts a shell with this number as its exit code. */
   async #start(number: number): Promise<void> {
     const fifo = join(mkdtempSync(join(this.#base, "work", "shell-")), "fifo");
     execFileSync("mkfifo", [fifo]);
@@ -184,7 +184,10 @@ class Round {
     hosts[which] = await ReportHost.start(this.#base, random(2) === 0);
   }
 
-  /** If the host gave no answer, it may not have marked the reports of its previous answer. */
+  /**
+   * Counts the reports in an answer. Without an answer, the ends in the host's previous answer may not be
+   * marked.
+   */
   #take(found: CallResult | undefined, host: ReportHost): void {
     if (!found) return;
     host.reported = [];

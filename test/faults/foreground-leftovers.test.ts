@@ -1,5 +1,5 @@
-// A command that leaves a process running returns at once, loses no output, and names the leftover. More rounds with
-// NACRE_LONG=1.
+// If a command leaves a process running, the call returns at once with all output, and the result names the
+// leftover. NACRE_LONG=1 runs more rounds.
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import type { ShellManager } from "../../src/shell-manager.ts";
@@ -9,7 +9,10 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run } = useShells();
 
-/** Runs a foreground command that prints the time last. Returns the delay between that time and the return of the wait. */
+/**
+ * Runs a foreground command that prints the time as its last line. Returns the delay from that time to the
+ * result.
+ */
 async function runTimed(shells: ShellManager, command: string) {
   const shell = await shells.createShell({
     command: `${command}; echo "$EPOCHREALTIME" >&2`,
@@ -58,7 +61,7 @@ for (const { size, bytes, turns } of [
   { size: "200 kB", bytes: 200_000, turns: isLong ? 40 : 5 },
   { size: "5 MB", bytes: 5_000_000, turns: isLong ? 8 : 3 },
 ]) {
-  test(`${size} of output right before the exit are complete while a leftover holds the pipe`, async () => {
+  test(`${size} of output right before the exit are complete while a leftover has the pipe open`, async () => {
     const shells = manager();
     const marks = new Mark();
     for (let turn = 0; turn < turns; turn++) {

@@ -1,5 +1,5 @@
-// Fork bombs whose process count the kernel limits (fixtures/bomb.ts). Both tests are in one file, so that they run one
-// after the other. In parallel they would share one process limit.
+// The kernel limits the number of processes of these fork bombs (fixtures/bomb.ts). Both tests are in one
+// file, so they run one after the other: in parallel they would share one process limit.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Bomb } from "../fixtures/bomb.ts";

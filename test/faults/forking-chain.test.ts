@@ -1,4 +1,5 @@
-// A command keeps forking one child while each parent exits. It outruns every scan of /proc, and a kill still ends it.
+// A forking chain: each process forks one child and exits. The chain is faster than any scan of /proc, but a
+// kill still ends it.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lastPid } from "../../src/engine/last-pid.ts";
@@ -12,7 +13,7 @@ const shells = useShells();
 const { manager, directory, run } = shells;
 const startHost = useHosts();
 
-/** Generous: a kill has a deadline of 5 s, and returns at most 2 s later. */
+/** Longer than any kill: a kill has a deadline of 5 s, and returns at most 2 s later. */
 const ANSWER_MAX_MS = 10_000;
 
 const KINDS: readonly [ChainLanguage, boolean][] = [
@@ -35,7 +36,7 @@ describe.each(KINDS)("a forking chain in %s (a new session for every link: %s)",
     await chain.ended;
   });
 
-  test("that outlives its command is found, and dead when the kill has returned", async () => {
+  test("that outlives its command is found, and is dead when the kill has returned", async () => {
     const chain = new Chain(directory(), language, { setsid });
     const shell = await run(manager(), `(${chain.command}) >/dev/null 2>&1 & exit 3`);
     await atFullSpeed(lastPid);

@@ -1,4 +1,4 @@
-// A host and its keeper are killed at once: the keeper's deputy cleans up.
+// If a host and its keeper are killed together, the keeper's deputy cleans up.
 import { randomInt } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ test("a session ends, whether it waits for a command or runs one", async () => {
   await host.ask("sessionBegins", { id: "busy", command: `trap '' HUP; sleep ${marks.next()}` });
   await eventually(() => expect(marks.processes()).toHaveLength(2));
   expect(isAlive(idle.pid)).toBe(true);
-  // Wait for all slots: a slot that is still starting is not in any list yet.
+  // Wait for all slots, because a slot that is still starting is not in any list yet.
   await eventually(() => expect(waiting(root)).toHaveLength(POOL_SLOTS_COUNT));
   const before = readdirSync(join(root, "shells"));
   await killBoth(host, root);
@@ -81,7 +81,8 @@ for (const containment of ["auto", "best-effort"] as const) {
       });
       await host.ask("waitForLine", { id, line: "^up$" });
       await eventually(() => expect(marks.processes()).toHaveLength(3));
-      // Wait until no slot is starting: the keeper does not know its directory yet, and only a sweep would remove it.
+      // Wait until no slot is starting: the keeper does not know the directory of such a slot yet, so only a
+      // sweep would remove it.
       await eventually(() => expect(waiting(root)).toHaveLength(2));
       await killBoth(host, root, order);
       await eventually(() => expect(marks.processes()).toEqual([]));
@@ -95,7 +96,7 @@ for (const containment of ["auto", "best-effort"] as const) {
 }
 
 test("a durable shell keeps running until its deadline", async () => {
-  // In parallel: both cases mostly wait.
+  // Run both cases in parallel: each mostly waits.
   await Promise.all((["auto", "best-effort"] as const).map(outlive));
 });
 
@@ -121,7 +122,7 @@ async function outlive(containment: "auto" | "best-effort"): Promise<void> {
   // No host adopts the late shell: the deputy ends it at its deadline.
   await eventually(() => expect(marks.processes()).toEqual([]));
   expect(isAlive(durable.commandPid)).toBe(true);
-  // Another host treats the deputy as the keeper, and leaves its directory alone.
+  // Another host treats the deputy as the keeper, and does not remove the keeper's directory.
   removeAbandonedKeepers(new StateRoot(root));
   expect(readdirSync(join(root, "keepers"))).toEqual([expect.stringMatching(`^${host.pid}-`)]);
   writeFileSync(go, "");
@@ -146,7 +147,7 @@ test("the deputy survives the death of the keeper's process group and cleans up"
   for (const pid of [-keeper, host.pid]) process.kill(pid, "SIGKILL");
   await host.kill();
   await eventually(() => expect(marks.processes()).toEqual([]));
-  // The shims are dead and have reported nothing; the cause is on disk.
+  // The shims died without a report, but the cause is on disk.
   await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
   expect(readEndRecord(new StateRoot(root).files(id).record)).toMatchObject({
     exit: "pending",
@@ -159,7 +160,7 @@ const ROUNDS = isLong ? 200 : 6;
 test(`${ROUNDS} hosts that are killed with their keepers at random moments leave no process`, {
   timeout: Math.max(120_000, ROUNDS * 5_000),
 }, async () => {
-  // Four at a time: each round mostly waits.
+  // Run four rounds at a time: each mostly waits.
   for (let done = 0; done < ROUNDS; done += 4) {
     await Promise.all(Array.from({ length: Math.min(4, ROUNDS - done) }, killAtRandom));
   }

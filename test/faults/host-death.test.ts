@@ -1,4 +1,4 @@
-// However a host ends, no process that it started is left.
+// No process that a host started outlives it, however the host ends.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";

@@ -106,7 +106,7 @@ test("a keeper that is killed while it starts is replaced", async () => {
 });
 
 test("starts succeed while a dead keeper is replaced", async () => {
-  // No slots: every start needs the keeper.
+  // Use no slots, so that every start needs the keeper.
   const shells = manager({ poolSize: 0 });
   await shells.warmUp();
   for (let round = 0; round < 3; round++) {
@@ -167,7 +167,7 @@ test("after many kills in a row, the keeper starts again for the next command", 
   const shells = manager({ poolSize: 0 });
   await run(shells, "true");
   for (let deaths = 0; deaths < 5; deaths++) await replaceKeeper(shells.root.path);
-  // This death exceeds the limit: the host starts no other keeper for a while unless a command needs one.
+  // This death exceeds the limit. For a while, the host starts another keeper only if a command needs one.
   process.kill(keeperPid(shells.root.path), "SIGKILL");
   expect((await run(shells, "echo again")).getAllOutput()).toBe("again\n");
 });
@@ -176,7 +176,7 @@ test("a manager that is disposed of while slots start leaves none of them behind
   for (let round = 0; round < 10; round++) {
     const shells = manager({ poolSize: 6 });
     await run(shells, "true");
-    // The shell that ran, and the first new slot.
+    // Wait until the list contains the first new slot in addition to the shell that ran.
     await eventually(() => expect(shells.root.list().length).toBeGreaterThan(1));
     await shells.dispose();
     await eventually(() => expect(processesTouching(shells.root.path)).toEqual([]));
@@ -198,7 +198,7 @@ test("a keeper that hangs does not block a kill", async () => {
   }
 });
 
-test("a host whose keeper died while the host waited exits by itself, and nothing is left", {
+test("a host whose keeper died while the host waited exits by itself and leaves nothing behind", {
   timeout: 12_000,
 }, async () => {
   const marks = new Mark();

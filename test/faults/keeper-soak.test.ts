@@ -1,4 +1,5 @@
-// One keeper over a long time: it does not grow, does not delay kills, and reads requests in pieces of any size.
+// A keeper that runs for a long time does not grow or delay kills, and it reads requests in pieces of any
+// size.
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,8 @@ const { manager, run, directory } = useShells();
 const bareKeeper = useBareKeepers(directory);
 
 const STARTS = isLong ? 50_000 : 250;
-// The job table that bash keeps by default would take 300 bytes for each job.
+// If the keeper did not remove its jobs from bash's job table, the table would grow by 300 bytes for each
+// job.
 const GROWTH_MAX_KIB = isLong ? 512 : 80;
 
 function parentOf(pid: number): number {
@@ -57,7 +59,7 @@ test(`a keeper does not grow over ${STARTS} shells`, { timeout: 3_600_000 }, asy
   const [keeperDir = ""] = readdirSync(shells.root.keepersDir).map((name) =>
     join(shells.root.keepersDir, name),
   );
-  // Warm up: memory that grows once, to the size of a batch, reaches that size here.
+  // Warm up: some memory grows once, to the size of a batch. It reaches that size here.
   for (let i = 0; i < 10; i++) await batch(10);
   const before = { ...keeperFacts(keeper, keeperDir), kib: privateKib(keeper) };
   for (let done = 0; done < STARTS; done += 10) await batch(10);

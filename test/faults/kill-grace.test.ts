@@ -1,4 +1,5 @@
-// A toolkit waits for the traps of a cancelled command as long as its own kill grace, not as long as the default grace.
+// A toolkit waits for the traps of a cancelled command during its own kill grace period, not during the
+// default one.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Kills: the report, repeated kills, and processes that cannot be killed.
+// The report of a kill, repeated kills, and processes that cannot be killed.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -116,7 +116,7 @@ test("a kill during the grace period of a timeout does not change the cause", as
   expect(shell.status).toBe("timeout");
 });
 
-test("a timeout ends a whole pipeline and keeps what was printed", async () => {
+test("a timeout ends a whole pipeline and keeps its output", async () => {
   const marks = new Mark();
   const shell = await startReady(
     manager(),
@@ -136,7 +136,8 @@ test("a process of another user is reported as a survivor, with the reason, by a
   const reason = notRoot() ?? packageHiddenFrom(user);
   skip(reason !== undefined, reason);
   const dir = directory();
-  // Like sudo: a setuid program of root that switches to another user. Only the test's user can run it.
+  // Create a setuid program of root that switches to another user, like sudo. Only the test's user can run
+  // it.
   const tools = join(dir, "tools");
   const become = join(tools, "become");
   mkdirSync(tools);

@@ -16,7 +16,10 @@ interface Followed extends Described {
   readonly busyMs: number;
 }
 
-/** The host does not block its event loop: it does at most a few reads, a few milliseconds of work, at a time. */
+/**
+ * The limit on the time for which the host blocks its event loop. A few reads at a time need a few
+ * milliseconds.
+ */
 const BUSY_MAX_MS = 100;
 const GROWTH_MAX_MIB = 32;
 

@@ -1,6 +1,7 @@
-// One host does mixed work for a long time. Of a hundred commands, ten time out, ten are killed and five print 10 MB. For
-// one command, another host is killed and this host adopts its durable shell. At the end nothing has grown and nothing is
-// left. `npm run long -- soak --commands N` sets the number of commands; npm test runs a few.
+// One host does mixed work for a long time. Of a hundred commands, ten time out, ten are killed and five
+// print 10 MB. For one command, the test kills another host, and this host adopts its durable shell. At the
+// end nothing has grown and nothing is left. `npm run long -- soak --commands N` sets the number of commands;
+// npm test runs a few.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -22,7 +23,7 @@ const durables = useDurables(shells);
 const COMMANDS = Number(process.env["NACRE_SOAK_COMMANDS"] ?? 200);
 const IN_FLIGHT = 8;
 const PRINTED_BYTES = 10 * 1024 ** 2;
-/** Half of the output of the first half of a short run: every run has something to sweep. */
+/** Half of the output of the first half of a short run, so that every run has something to sweep. */
 const QUOTA_BYTES = Math.min(256, COMMANDS / 8) * 1024 ** 2;
 /** Allowance for the garbage collector's noise over the second half of a run. */
 const HEAP_GROWTH_MAX_BYTES = 1024 ** 2;
@@ -89,7 +90,7 @@ test(`${COMMANDS} commands of all kinds: each ends as expected, nothing grows, n
   });
   await manager.dispose();
   await eventually(() => expect(tagged(tag)).toEqual({ alive: [], zombies: [] }));
-  // Check the processes of the other hosts as well, without using nacre's tags.
+  // Check the processes of the other hosts, too, without using nacre's tags.
   await eventually(() => expect(run.sleepers.processes()).toEqual([]));
   spool.push(await sweptByNextHost(root));
 

@@ -1,4 +1,4 @@
-// nacre inside nacre: a shell runs a host that has its own shells.
+// nacre runs inside nacre: a shell's command is a host with its own shells.
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ test("killing the outer shell ends everything the inner host has started", async
   const report = await outer.kill();
   expect(report.survivors).toEqual([]);
   expect(marks.processes()).toEqual([]);
-  // The inner keeper, shims and loggers are gone as well.
+  // The inner keeper, shims and loggers are gone, too.
   expect(processesWith(join(dir, "inner"))).toEqual([]);
   expect(outer.status).toBe("killed");
 });
@@ -99,7 +99,7 @@ test("three nested hosts are contained by tags, and all end with the outermost h
   const mark = marks.next();
   const root = (name: string) => ({ stateRoot: join(dir, name) });
   const command = `${escapeCommand("bare-daemon", mark, dir)}; echo ready; sleep ${marks.next()}`;
-  // tee saves the output of the host inside, which contains its containment.
+  // tee saves the output of the inner host, which reports the host's level of containment.
   const innermost = hostCommand({ options: root("third"), commands: [command] }, dir);
   const middle = hostCommand(
     { options: root("second"), commands: [`${innermost} | tee ${dir}/third.log | sed -u s/.*/ready/`] },

@@ -107,7 +107,7 @@ test("a shell that ends while its host is out of file descriptors keeps its exit
   expect(await host.wait(id)).toMatchObject({ status: "failed", exitCode: 6 });
 });
 
-test("60 shells run under a limit of 256 files: a shell costs its host no descriptor", async () => {
+test("60 shells run under a limit of 256 open files, because a shell needs no descriptor in its host", async () => {
   const host = await withFewFiles();
   const before = readdirSync(`/proc/${host.pid}/fd`).length;
   const started = [];
@@ -151,7 +151,7 @@ test.each([
 
 test("a start fails clearly if the keeper cannot be forked, and works once processes are free", async () => {
   const host = await withoutPrivileges();
-  // A limit below the current number of processes: no fork of this host succeeds.
+  // With a limit below the current number of processes, no fork of this host succeeds.
   await host.ready();
   limitProcesses(host.pid, 1);
   const refused = await host.refusedStart({ command: "true" });
@@ -173,7 +173,7 @@ test("a start that waits for a free process succeeds if the limit rises in time"
 test("a start fails clearly if the keeper cannot fork, and works once it can", {
   timeout: 90_000,
 }, async () => {
-  // No slots: every start needs a fork.
+  // Use no slots, so that every start needs a fork.
   const host = await withoutPrivileges({ poolSize: 0 });
   const { id, shimPid, commandPid } = await host.start({ command: "exec sleep 300" });
   const keeper = parentOf(shimPid);
@@ -192,7 +192,7 @@ test("a start fails clearly if the keeper cannot fork, and works once it can", {
 test("a job that is larger than a small pipe reaches its command after the user's pipe pages are used up", async () => {
   const host = await withoutPrivileges();
   const dir = directory();
-  // Beyond pipe-user-pages-soft a user's new pipes hold 8 KiB instead of 64.
+  // If a user's pipes exceed pipe-user-pages-soft, new pipes have room for 8 KiB instead of 64.
   const pages = Number(readFileSync("/proc/sys/fs/pipe-user-pages-soft", "utf8"));
   const paths = Array.from({ length: pages / 16 + 16 }, (_, i) => join(dir, `fifo${i}`));
   execFileSync("mkfifo", ["-m", "666", ...paths]);

@@ -1,5 +1,5 @@
-// The memory of nacre ui and of its page while 50 shells print 1,000 lines a second together: 60 seconds, and ten minutes
-// with NACRE_LONG=1. Neither may grow in the second half.
+// The memory of nacre ui and of its page, while 50 shells together print 1,000 lines a second. Neither may
+// grow in the second half of the run, which takes 60 seconds, or ten minutes with NACRE_LONG=1.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const SECONDS = isLong ? 600 : 60;
 const MIB = 1024 ** 2;
 /** Allowance for one garbage collection. A leak of one line per row and refresh would be 20 MiB in 30 seconds. */
 const HEAP_GROWTH_MAX_BYTES = 4 * MIB;
-/** V8 decides when it returns memory to the system. */
+/** Larger, because V8 decides when it returns memory to the system. */
 const RSS_GROWTH_MAX_BYTES = 24 * MIB;
 
 /** Collects garbage and prints the live heap whenever the process gets SIGUSR2. */
@@ -41,7 +41,7 @@ test.skipIf(noBrowser !== undefined)(
     const dir = directory();
     const manager = newManager({ maxLiveShells: SHELLS });
     const pause = (SHELLS / LINES_PER_SECOND).toFixed(4);
-    // read waits without a fork: 1,000 forks a second would keep the machine busy.
+    // Wait with read, which needs no fork: 1,000 forks a second would keep the machine busy.
     const command = `i=0; while :; do echo "line $((i++)) of a program that prints quite a lot of text"; read -rt ${pause} <&9; done 9<> <(:)`;
     for (let number = 0; number < SHELLS; number++)
       await manager.createShell({ command, workingDir: dir, name: `shell-${number}` });
@@ -80,7 +80,7 @@ test.skipIf(noBrowser !== undefined)(
   },
 );
 
-/** A real delay: this test measures memory over time. */
+/** Waits for real time, because this test measures memory over time. */
 async function seconds(count: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, count * 1_000));
 }

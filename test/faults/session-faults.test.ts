@@ -1,4 +1,4 @@
-// Failures around a session: its loggers, its shim, the keeper and its host.
+// These tests stop or kill the processes around a session: its loggers, its shim, its bash and the keeper.
 import { readdirSync, readFileSync, readlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -66,7 +66,7 @@ test("a logger that is stopped again and again delays one command, and its outpu
   // This command stops the logger again as soon as it is continued.
   const stopping = await opened.session.start(`while kill -STOP ${logger}; do :; done 2>/dev/null`);
   await eventually(() => expect(stat(logger)[0]).toBe("T"));
-  // On a busy machine the logger may run between two stops. Then the output is complete.
+  // Retry: on a busy machine the logger may run between two stops, so that the output is complete.
   let notes: readonly string[] = [];
   for (let tries = 0; tries < 10 && notes.length === 0; tries++) {
     const hit = await opened.run("seq 3; echo code $? >&2");

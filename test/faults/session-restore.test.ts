@@ -1,5 +1,5 @@
-// A new bash restores every piece of its predecessor's state that it can, and names the rest.
-// 500 random states with NACRE_LONG=1.
+// A new bash restores every part of its predecessor's state that it can, and names the rest. NACRE_LONG=1
+// tests 500 random states.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -28,15 +28,16 @@ const PRINT_STATE = [
 
 async function killBash({ session, run }: TestSession): Promise<void> {
   const pid = Number((await run('builtin echo "$$"')).out);
-  // The random state can change what echo prints. Check the PID, so that the test does not kill another process.
+  // Check the PID: the random state can change the output of echo, and the test must not kill another
+  // process.
   expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toContain("--noprofile");
-  // bash saves its state after its result: wait for it.
+  // Wait for the saved state: bash saves it after its result.
   await session.save();
   process.kill(pid, "SIGKILL");
   await eventually(() => expect(session.hasBash).toBe(false));
 }
 
-describe("a state with one piece that bash cannot read back", () => {
+describe("a state with a part that bash may not be able to read back", () => {
   test.each([
     [
       "a pattern that needs extglob",
@@ -62,7 +63,7 @@ describe("a state with one piece that bash cannot read back", () => {
     ["text that looks like a function", "f() { cat <<X\n}\nzz () \n{ \n    :\n}\nX\n}\nzz() { echo zz; }"],
     ["exported functions", "f() { echo f; }; export -f f; declare -ft f"],
     ["unset variables of bash", "unset PS4 OPTERR; IFS=:"],
-  ])("%s: the rest is restored, and a difference is named", async (_, script) => {
+  ])("%s: the rest is restored, and a note names every difference", async (_, script) => {
     const opened = openSession(shells);
     await opened.run(
       "x=kept; alias kept='echo alias'; trap 'echo usr' USR1; shopt -s nullglob; kept() { echo function; }",

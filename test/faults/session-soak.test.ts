@@ -1,4 +1,5 @@
-// One session over a long time: every result is correct, nothing grows. 10,000 commands with NACRE_LONG=1.
+// In a session that runs for a long time, every result is correct and nothing grows. NACRE_LONG=1 runs 10,000
+// commands.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,7 +11,7 @@ import { useShells } from "../fixtures/shells.ts";
 const { directory } = useShells();
 
 const COMMANDS = isLong ? 10_000 : 300;
-// The heap settles after a few hundred commands: 2,400 commands grow it no more than 600.
+// The heap stops growing after a few hundred commands: 2,400 commands do not make it larger than 600.
 const RSS_GROWTH_MAX_BYTES = 28 * 1024 ** 2;
 
 test(`${COMMANDS} commands in one session: every result is correct, nothing grows`, {

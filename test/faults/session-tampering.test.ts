@@ -24,7 +24,7 @@ async function killBash({ session, run }: TestSession): Promise<void> {
   await eventually(() => expect(session.hasBash).toBe(false));
 }
 
-describe("an alias that is a reserved word", () => {
+describe("an alias named after a reserved word", () => {
   const PRINT_STATE = "\\alias -p; \\echo $V $W; \\declare -f f; \\shopt expand_aliases; \\umask";
 
   test.each(RESERVED_WORDS)("%s: commands, state and stderr stay unchanged", async (word) => {
@@ -101,7 +101,7 @@ describe("a builtin that a command has disabled", () => {
   });
 });
 
-test("a bash that can take no other command is replaced, and the next command runs in the new one", async () => {
+test("a bash that cannot run another command is replaced, and the next command runs in the new one", async () => {
   const { run } = openSession(shells);
   await run("X=1");
   const taken = await run("/bin/echo out; enable -n read eval printf enable");

@@ -20,7 +20,10 @@ async function startReady(shells: ShellManager, command: string): Promise<ShellP
   return shell;
 }
 
-/** Runs `step` while the keeper of these shells is stopped, so that its dead children stay zombies. */
+/**
+ * Runs `step` while the keeper of these shells is stopped: it does not reap its dead children, so they stay
+ * zombies.
+ */
 async function whileKeeperSleeps(shells: ShellManager, step: () => Promise<void>): Promise<void> {
   const keeper = keeperPid(shells.root.path);
   process.kill(keeper, "SIGSTOP");
@@ -48,7 +51,7 @@ test("a shell whose shim is killed is lost, has no exit code, and its tree is ki
   expect(shell.getAllOutput()).toBe("ready\n");
 });
 
-test("a lost shell is noticed without a call", async () => {
+test("a lost shell is detected without a call", async () => {
   const shells = manager({ killGraceMs: 200 });
   const marks = new Mark();
   const shell = await startReady(shells, `sleep ${marks.next()}`);

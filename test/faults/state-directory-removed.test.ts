@@ -130,7 +130,7 @@ describe.each([
   ["shells/", (root: string) => join(root, "shells")],
   ["keepers/", (root: string) => join(root, "keepers")],
 ])("a file in place of %s", (_what, placeOf) => {
-  test("is named by every error, and commands run again after its removal", async () => {
+  test("is named in every error, and commands run again after its removal", async () => {
     const { bash, call, dir, manager } = tools();
     const { path } = manager.root;
     await bash("v=kept");
@@ -158,12 +158,12 @@ describe.each([
   });
 });
 
-test("a state directory that an ordinary user cannot write to any more is named, and works again once it is writable", async () => {
+test("the error names a state directory that its user can no longer write to, and starts work again once it is writable", async () => {
   const base = directory();
   chmodSync(base, 0o755);
   const state = join(giveAway(makeDir(join(base, "own"))), "state");
   const host = specialHost({ prefix: unprivileged });
-  // No slots: the directory of a waiting slot would still be writable.
+  // Use no slots: the directory of a waiting slot would still be writable.
   await host.manager({ stateRoot: state, poolSize: 0 });
   const first = await host.start({ command: "exit 3" });
   expect((await host.wait(first.id)).exitCode).toBe(3);

@@ -16,7 +16,7 @@ const { manager, directory, run } = shells;
 const durables = useDurables(shells);
 const startHost = useHosts();
 
-/** Generous, but shorter than the former wait for a stopped process. */
+/** Enough for a busy machine, but shorter than the wait that a stopped process once caused. */
 const QUICK_MS = 8_000;
 
 const STOPPED = "kill -STOP $PPID; echo up; sleep 300";
@@ -25,7 +25,7 @@ describe("a stopped shim", () => {
   test("does not keep a kill from ending its shell", async () => {
     const shell = await manager().createShell({ command: STOPPED, workingDir: "/" });
     await shell.waitFor({ pattern: /up/ }, 10_000);
-    // The kernel stops the shim only when it runs next.
+    // Wait: the kernel stops the shim only when the shim runs next.
     await eventually(() => expect(stateOf(shell.started.shimPid)).toBe("T"));
     const report = await shell.kill({ graceMs: 200 });
     expect(report.survivors).toEqual([]);
@@ -114,7 +114,7 @@ describe("a stopped keeper", () => {
     process.kill(keeper, "SIGSTOP");
     const { kill } = ChildProcess.prototype;
     try {
-      // Simulate a debugger: the signal is sent, and the keeper stays stopped.
+      // Simulate a debugger: the signal is reported as sent, but the keeper stays stopped.
       ChildProcess.prototype.kill = function (signal) {
         return this.pid === keeper && signal === "SIGCONT" ? true : kill.call(this, signal);
       };

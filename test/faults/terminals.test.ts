@@ -99,7 +99,7 @@ test("if the program in a terminal reads no input, the error says how much was t
   await shell.waitFor("up", 20_000);
   process.kill(shell.started.commandPid, "SIGSTOP");
   await shell.write("x".repeat(60_000));
-  // The pipe holds 64 KB.
+  // The pipe has room for 64 KiB.
   await expect(shell.write("x".repeat(60_000))).rejects.toMatchObject({
     code: "limit_reached",
     message: expect.stringMatching(/does not read its input: \d+ of 60000 bytes/),

@@ -1,4 +1,4 @@
-// A manager in a worker thread: its shells end with the thread, even while the process keeps running.
+// The shells of a manager in a worker thread end with the thread, even if the process keeps running.
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";

@@ -20,12 +20,12 @@ async function refusal(workingDir: string): Promise<NacreError> {
   return error;
 }
 
-test("a working directory that does not exist is named, and bash is not blamed", async () => {
+test("the error names a working directory that does not exist, and does not blame bash", async () => {
   const dir = join(directory(), "missing");
   expect((await refusal(dir)).message).toBe(`Working directory does not exist: ${dir}`);
 });
 
-test("a working directory that is a file is named", async () => {
+test("the error names a working directory that is a file", async () => {
   const file = join(directory(), "file");
   writeFileSync(file, "");
   expect((await refusal(file)).message).toBe(`Working directory is not a directory: ${file}`);
@@ -34,7 +34,7 @@ test("a working directory that is a file is named", async () => {
   );
 });
 
-test("a dangling symbolic link does not exist as a working directory", async () => {
+test("a dangling symbolic link is reported as a working directory that does not exist", async () => {
   const link = join(directory(), "link");
   symlinkSync("/nonexistent/nowhere", link);
   expect((await refusal(link)).message).toBe(`Working directory does not exist: ${link}`);
@@ -51,13 +51,13 @@ test("a relative working directory and one with a NUL are refused", async () => 
   expect((await refusal("/tmp\0/x")).message).toContain("contains a NUL character");
 });
 
-test("a working directory that the user may not enter is named", async () => {
+test("the error names a working directory that the user may not enter", async () => {
   const state = giveAway(directory());
   const closed = join(directory(), "closed");
   mkdirSync(closed);
   giveAway(closed);
   chmodSync(closed, 0o600);
-  // Root may enter any directory, so use an unprivileged host. Let it reach the directory.
+  // Root may enter any directory, so use an unprivileged host. Make the parent accessible to that host.
   chmodSync(join(closed, ".."), 0o755);
   const host = specialHost({ prefix: unprivileged });
   await host.manager({ stateRoot: join(state, "state") });
@@ -82,7 +82,7 @@ test("a working directory that vanishes during the start is a failed start, not 
   expect(shell.getAllOutput()).toBe("");
 });
 
-test("the file of a background run whose directory was gone says that it could not start", async () => {
+test("if the directory of a background run was gone, its output file says that it could not start", async () => {
   const dir = join(directory(), "vanishing");
   mkdirSync(dir);
   const options = { workingDir: dir, streams: "merged", trailer: true, durable: true } as const;
