@@ -110,7 +110,7 @@ export class BackgroundStarts {
   }
 }
 
-/** bash expands BASH_ENV like a word in double quotes. */
+/** Escapes the path, because bash expands BASH_ENV like a word in double quotes. */
 function asBashEnv(path: string): string {
   return path.replace(/[\\$`]/g, "\\$&");
 }
@@ -137,7 +137,7 @@ async function uninheritedBy(
   }
 }
 
-/** Of nacre's directories, a sandboxed shell can write only to its scratch directory. */
+/** The directory to which the shell writes its state. A sandboxed shell can write only to its scratch directory. */
 function writableDirOf({ files, meta }: StartedShell): string {
   return meta.confinement?.driver === "bubblewrap" ? scratchOf(files.dir) : files.dir;
 }

@@ -2,10 +2,10 @@
 //   ScriptChannel  bash reads its script from it, as stdin
 //   ReportFifo     bash writes its reports to it. The shim holds the pipe open, and bash reopens it through the shim's
 //                  /proc entry for each report
-//   BashWatchdog   detects a stuck bash: one that waits for more script although its current command has not been
-//                  reported as ended. The harness (the script around each command) normally prevents this. `set -n`,
-//                  `enable -n` or a function named `builtin` can disable the harness. A bash that waits for a logger
-//                  that has ended is stuck, too
+//   BashWatchdog   detects a stuck bash: a bash that waits for more script before it has reported the end of its
+//                  command. The harness (the script around each command) normally prevents this, but `set -n`,
+//                  `enable -n` or a function named `builtin` can disable it. A bash that waits for an ended logger is
+//                  stuck, too
 import { closeSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { openPipe, pipePath, REPORT_FD } from "../engine/process-pipe.ts";
@@ -90,7 +90,7 @@ export class ScriptChannel {
     return length;
   }
 
-  /** A pipe takes at most 64 KiB at a time. */
+  /** A full pipe (64 KiB) accepts nothing, so the rest is retried later. */
   #flush(): void {
     for (let next = this.#pending[0]; next; next = this.#pending[0]) {
       const written = this.#write(next);
@@ -114,7 +114,7 @@ export class ScriptChannel {
   }
 }
 
-/** Throws if the shim has died, because no other process reports the end of bash. */
+/** Throws if the shim has died, because no other process would report the end of bash. */
 export function openReports({ shimPid, shimStart }: StartedShell, reader: ReportReader): ReportFifo {
   const fd = openPipe({ pid: shimPid, startTime: shimStart }, REPORT_FD, "both");
   if (fd !== undefined) return new ReportFifo(fd, pipePath(shimPid, REPORT_FD), reader);
@@ -137,7 +137,7 @@ export class ReportFifo {
     this.#fd = fd;
     this.#reader = reader;
     const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
-    // All reports share one buffer, so that a report does not leave 64 KiB to the garbage collector.
+    // All reports share one buffer: otherwise each report would leave 64 KiB to the garbage collector.
     const onread: OnReadOpts = {
       buffer,
       callback: (length) => {
@@ -153,13 +153,13 @@ export class ReportFifo {
     };
     this.#socket = new Socket(options);
     this.#socket.on("error", () => {});
-    // This socket must not keep the process alive. A call that waits for a command does that (event-loop-hold.ts).
+    // Only a call that waits for a command may keep this process alive (event-loop-hold.ts).
     this.#socket.unref();
   }
 
   /**
-   * Passes on the reports that are still in the pipe. nacre can learn that bash has ended before it has read bash's last
-   * reports.
+   * Passes on the reports that are still in the pipe: nacre may learn that bash has ended before it has read bash's
+   * last reports.
    */
   close(): void {
     if (this.#socket.destroyed) return;

@@ -1,5 +1,5 @@
-// Starts the bashes of a session, one at a time. Each bash takes an ordinary slot and reads its script from this
-// process. Sends the saved state to the new bash right away. Commands can be sent before bash has restored that state.
+// Starts the bashes of a session, one at a time. Each bash runs in an ordinary slot and reads its script from this
+// process. The script first restores the saved state. Commands can be sent before bash has finished that.
 // Owns the session's sandbox, the number of bashes so far, and the set of bashes that may still report.
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
@@ -74,8 +74,8 @@ export class BashStarter {
     const message = { restoreFrom, profile, profileEnvPath, number, file, disabled };
     bash.send(startMessage(bash.options.harness, message));
     if (profile !== undefined) await this.#whenSourced(bash, profileEnvPath, number);
-    // The sandbox and its first process fork only now. Wait for them, because otherwise they would look like leftovers
-    // of the first command.
+    // The sandbox and its supervisor fork only now. Wait for them: otherwise they would look like leftovers of the
+    // first command.
     else if (sandbox) await bash.ready();
     return bash;
   }
@@ -174,7 +174,7 @@ export class BashStarter {
       writeScript(path, restoreScript(state, harness.nonce, Object.keys(this.#deps.environment.env)), dir);
       return path;
     } catch (error) {
-      // SessionLineage still has the state. A bash that starts once there is disk space will get it.
+      // SessionLineage still has the state. Once the disk has space again, a new bash gets that state.
       await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
       await bash.close();
       throw error;
@@ -231,7 +231,7 @@ export class BashStarter {
   }
 
   #forget(bash: SessionBash): void {
-    // This passes on the last reports, so bash must still be a listener.
+    // close() passes on the last reports, so remove bash from the listeners only after it.
     bash.options.reports?.close();
     this.#bashes.delete(bash);
     this.#listeners.delete(bash);

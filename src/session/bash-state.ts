@@ -1,5 +1,5 @@
-// The state of one bash: what it last reported about itself, and the message that makes it save its state. Other files
-// only read these. saved-states.ts owns the saved states.
+// The state of one bash: what bash last reported about itself, and the message that makes bash save its state. Other
+// files only read these fields. saved-states.ts owns the saved states.
 import { isDeepStrictEqual } from "node:util";
 import { openFilesLimit } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
@@ -18,7 +18,7 @@ import type { Report } from "./session-reports.ts";
 import { differences } from "./session-restore.ts";
 import { type SavePlan, saveMessage } from "./state-script.ts";
 
-/** What the next bash takes over. */
+/** The state that the next bash inherits. */
 export interface SavedState {
   readonly state: string | undefined;
   /** The text before the first command of the next bash. It sets options and traps. */
@@ -96,7 +96,7 @@ export class BashState {
     return prefixOf(this.#flags, this.#traps);
   }
 
-  /** Whether its limit on open files leaves room for the descriptors of the harness. */
+  /** Whether bash's limit on open files leaves room for the descriptors of the harness. */
   get reachesHighFds(): boolean {
     this.#reachesHighFds ??= openFilesLimit(this.#options.started.commandPid) >= HIGH_FDS_MIN_LIMIT;
     return this.#reachesHighFds;
@@ -116,7 +116,10 @@ export class BashState {
     this.#message = saveMessage(this.#options.harness, env, this.#save);
   }
 
-  /** The message that saves the state after the last command; only the first call returns it. `mayFork`: whether bash may fork a saver. */
+  /**
+   * The message that saves the state after the last command; only the first call returns it. `mayFork`: whether bash
+   * may fork a saver.
+   */
   takeSave(mayFork: boolean): string | undefined {
     const [plan, save] = [this.#plan, this.#save];
     if (!this.#isUnsaved || !plan || !save) return undefined;
@@ -154,7 +157,7 @@ export class BashState {
     this.#isLarge = this.#plan?.meaningChange === "everything" && ranMs > LARGE_STATE_MIN_MS;
   }
 
-  /** What the next bash takes over: the state after command `number`, or the newest one before it. */
+  /** The state that the next bash inherits: the one after command `number`, or the newest one before it. */
   stateForNextBash(number: number): SavedState {
     const newest = this.saves.newest(number);
     const commands = newest ? number - newest.number : 0;
@@ -187,7 +190,7 @@ export class BashState {
     const inherited = this.#inherited;
     if (!inherited) return [];
     await bash.saved(inherited.number);
-    // Another call has returned the parts meanwhile, or bash died at once. The next command reports such a death.
+    // Another call has meanwhile returned the parts, or bash died at once. The next command reports such a death.
     if (!this.#inherited || !bash.isReady) return [];
     this.#inherited = undefined;
     const state = this.saves.read(inherited.number);

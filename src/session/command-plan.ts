@@ -28,7 +28,7 @@ export interface RunContext {
   readonly notes: string[];
 }
 
-/** Usually not a promise, so that most commands are sent at once. */
+/** Returns a promise only if bash must switch to other loggers. All other commands are sent without delay. */
 export function planCommand(context: RunContext, number: number): CommandPlan | Promise<CommandPlan> {
   const { bash, notes } = context;
   restoreBefore(bash, notes);
@@ -56,12 +56,12 @@ function planWith(
     env: options.env ?? {},
     outputs,
     hasHighFds: reachesHighFds && !meaning?.facts.functions.includes("exec"),
-    // If builtins are disabled, the harness has to enable them again after the command.
+    // Only the full report enables disabled builtins again, which the harness needs after the command.
     meaningChange: suspendedSettings.disabled.length > 0 ? "everything" : meaningChange(command, meaning),
   };
 }
 
-/** Puts removed files back. Throws if that fails for any reason but a full disk: the output would be lost. */
+/** Puts removed files back. Throws if that fails, except on a full disk: the command's output would be lost. */
 function restoreBefore(bash: SessionBash, notes: string[]): void {
   const { dir } = bash.started.files;
   try {

@@ -10,7 +10,7 @@ import { reachOf } from "../engine/tag.ts";
 import { settleLeftovers } from "../shell/settle-leftovers.ts";
 import type { SessionOutput } from "./session-output.ts";
 
-/** One command among those of its session. */
+/** Identifies one command of a session. */
 export interface CommandPart {
   readonly number: number;
   /**
@@ -47,10 +47,10 @@ export function onlyCommand(
   };
 }
 
-/** The processes that the command left running, for the shell that stands for them. */
+/** The processes that the command left running, as the processes of the shell that represents them. */
 export function leftoverScope(engine: Engine, bash: StartedShell, number: number): ShellScope {
   const own = onlyCommand(engine, { number }, "never");
-  // These processes carry the tag of the bash, not of the shell that stands for them.
+  // These processes carry the tag of the bash, not of the shell that represents them.
   const processesOf: ProcessScope["processesOf"] = async (shells) => {
     const found = (await own.processesOf([bash])).get(bash) ?? [];
     return new Map(shells.map((shell) => [shell, found]));
@@ -73,8 +73,8 @@ export interface CommandLeftovers {
 }
 
 /**
- * Checks the PIDs that the kernel assigned since the start of the command. Gives processes that are about to exit a
- * moment to end.
+ * Checks the PIDs that the kernel assigned since the start of the command. Waits a moment for processes that are about
+ * to exit.
  */
 export async function leftoversOfCommand(
   engine: Pick<Engine, "leftoversOf">,
@@ -91,7 +91,7 @@ export async function leftoversOfCommand(
   return { processes, holdsOutput: processes.some(isHolding) };
 }
 
-/** A process with a number that no command has, such as one of a nested nacre, counts as left by this command. */
+/** A process whose number belongs to no earlier command, as in a nested nacre, counts as a leftover of this command. */
 function isLeftBy(number: number, pid: number, { tag }: StartedShell): boolean {
   const soft = lockLimits(pid)?.soft;
   if (soft === undefined) return false;

@@ -1,8 +1,8 @@
 // One command in one bash of a session, from its plan to its result:
 //   planCommand         files, directory, loggers, message (command-plan.ts)
 //   RunningCommand      sends the command, waits for its report, its timeout or the call's end (running-command.ts)
-//   #ran                bash takes the next command: leftovers, drain, output, state; #finish makes the result
-//   #bashEnded          bash ended with the command: the same, and a successor for bash
+//   #ran                bash can run another command: leftovers, drain, output, state; #finish makes the result
+//   #bashEnded          bash ended with the command: the same steps, and a successor for bash
 //   #detached           the command continues in its bash as a background shell, and bash gets a successor
 import { isDiskFull } from "../engine/disk-space.ts";
 import type { Cause } from "../engine/end-record.ts";
@@ -40,7 +40,7 @@ export class CommandRun {
   #startedMs = 0;
   #durationMs = 0;
   #pidsBefore = NO_PIDS;
-  /** Whether the command can have changed or renamed the directory of bash. */
+  /** Whether the command may have changed or renamed the directory of bash. */
   #mayHaveMoved = true;
 
   /** `restarted`: an earlier attempt found a dead bash. */
@@ -65,7 +65,7 @@ export class CommandRun {
     await this.#running?.kill(cause);
   }
 
-  /** undefined if bash died before it took the command. */
+  /** undefined if bash died before it read the command. */
   async result(): Promise<SessionResult | undefined> {
     const { deps, lineage, bash, options } = this.#context;
     const planned = planCommand(this.#context, this.#number);
@@ -112,7 +112,7 @@ export class CommandRun {
     const isLost = !isSwitched || bash.state.isBroken;
     lineage.commandRan(code, isLost ? undefined : meaning, options.env);
     const outside = lineage.directory.settle(started.commandPid, cwd, this.#mayHaveMoved);
-    // Drain as late as possible: meanwhile the loggers write, and the drain need not wait for them.
+    // Drain as late as possible: by then the loggers have usually written everything, and the drain need not wait.
     this.#notes.push(...(await output.drain()));
     restoreAfter(bash, this.#notes);
     const { files, from } = output;
@@ -197,14 +197,14 @@ export class CommandRun {
 
   async #leftovers(): Promise<CommandLeftovers> {
     if (isNoneSince(this.#pidsBefore)) return NO_LEFTOVERS;
-    // A program can rename the directory.
+    // A program that the command started may have renamed the directory.
     this.#mayHaveMoved = true;
     const { deps, bash } = this.#context;
     const which = { pidsBefore: this.#pidsBefore, number: this.#number, output: bash.output };
     return await leftoversOfCommand(deps.engine, bash.started, which);
   }
 
-  /** The processes that the command left running, and the shell that can kill them. `where`: their output. */
+  /** The processes that the command left running, and the shell that can kill them. `where` locates their output. */
   #leftoverParts(
     { processes }: CommandLeftovers,
     where: () => Pick<DetachedBash, "files" | "from">,
@@ -223,7 +223,7 @@ export class CommandRun {
     return deps.addLeftover({ ...where, bash: shell, command, label, number, exitCode, durationMs });
   }
 
-  /** Ends a bash that cannot take another command. Its successor gets the state from before it: bash may be corrupted. */
+  /** Ends a bash that can run no more commands. It may be corrupted, so the state from before the command counts. */
   async #replaceBash(): Promise<void> {
     const { deps, lineage, bash } = this.#context;
     bash.finish();
@@ -274,7 +274,7 @@ export class CommandRun {
   }
 }
 
-/** Whether bash ended without an action of this session. */
+/** Whether bash ended although this session did nothing to end it. */
 function isByItself({ kind }: Outcome): boolean {
   return kind === "exited" || kind === "signaled" || kind === "failedToStart" || kind === "lost";
 }

@@ -35,7 +35,7 @@ export function detachedShell(engine: Engine, detached: DetachedBash): NewShell 
   };
 }
 
-/** Only this process knows this shell. On disk, the command is part of its bash. */
+/** This shell exists only in this process. On disk, the command is part of its bash. */
 export function leftoverShell(engine: Engine, left: LeftoverCommand): NewShell {
   const { started } = left.bash;
   return {
@@ -51,7 +51,7 @@ export function leftoverShell(engine: Engine, left: LeftoverCommand): NewShell {
   };
 }
 
-/** The place of the whole output of an ended command. `fileOf`: a copy of its part, or the shared file itself. */
+/** The files with the whole output of an ended command. `fileOf` returns a copy of a part, or the shared file. */
 export function outputPlace(
   { stdout, stderr }: Readonly<Record<StreamName, OutputPart>>,
   fileOf: (stream: StreamName) => string,

@@ -84,7 +84,7 @@ export function startMessage(context: HarnessContext, message: StartMessage): st
   return framed(context.variable, harness.join(""));
 }
 
-/** Stands for the profile of a login shell, in place of a file. */
+/** The value of `profile` that means the profile of a login shell instead of a file. */
 export const LOGIN_PROFILE = "login";
 
 function sourceOf(profile: string): string {

@@ -53,7 +53,7 @@ export class Logger {
   readonly #io: number | undefined;
   /** Bytes that the process had written before it became a logger. */
   readonly #before: number;
-  /** Identifies its file. */
+  /** The file as it was opened: its inode shows later whether the file was replaced. */
   readonly #opened: Stats;
   /** The copy that replaced its removed file. */
   #copy: Stats | undefined;
@@ -77,7 +77,7 @@ export class Logger {
     if (this.input !== undefined) this.#begin(this.input);
   }
 
-  /** What /proc/PID/fd shows for a descriptor of its pipe. Still known after the logger's end if it was ever idle. */
+  /** What /proc/PID/fd shows for the logger's pipe. After the logger's end, known only if `state` was ever idle. */
   get inputLink(): string | undefined {
     return this.#link ?? attempt(() => readlinkSync(pipePath(this.pid, 0)));
   }
@@ -102,12 +102,12 @@ export class Logger {
     return count === undefined ? undefined : Number(count);
   }
 
-  /** Finds out with one system call whether its file still exists and was not replaced, and its size. */
+  /** Checks with one system call whether the file is still the same, and returns its size. */
   checkFile(): { readonly isThere: boolean; readonly size: number | undefined } {
     try {
       const { ino, dev, size } = lstatSync(this.file);
       const own = this.#copy ?? this.#opened;
-      // The logger does not write to the copy.
+      // The size of a copy says nothing: the logger does not write to the copy.
       const isThere = ino === own.ino && dev === own.dev;
       return { isThere, size: isThere && !this.#copy ? size : undefined };
     } catch {
@@ -167,7 +167,7 @@ export class Logger {
       if (fd !== undefined) closeSync(fd);
   }
 
-  /** The logger starts when it reads an empty line. From then on this process holds its pipe open. */
+  /** Opens the logger's pipe, keeps it open, and sends the empty line for which the logger waits. */
   #begin(input: string): void {
     this.#hold = openSync(input, constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(this.#hold, "\n");
@@ -214,7 +214,7 @@ export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure">
       size = logger.size;
       if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
     }
-    // The logger usually needs only a moment of processor time. Pause, because a busy loop could keep it off the
+    // The logger usually needs only a moment of processor time. Pause: a busy loop could keep the logger off the
     // processor.
     if (checks > SESSION_DRAIN_BLOCKING_COUNT) await sleep(SESSION_DRAIN_POLL_MS);
     else if (checks > 1) Atomics.wait(NOTHING, 0, 0, SESSION_DRAIN_PAUSE_MS);

@@ -14,7 +14,7 @@ import {
 } from "../support/limits.ts";
 import type { Logger } from "./logger.ts";
 
-/** A file, and the logger that writes to it while a process holds that logger's pipe. */
+/** An output file. Its logger still writes to it while any process has that logger's pipe open. */
 interface RetiredFile {
   readonly path: string;
   readonly pid?: number;
@@ -29,7 +29,7 @@ export class OutputFiles {
   /** Paths that appear in a result. */
   readonly #named = new Set<string>();
 
-  /** `lastNumber`: the highest file number that other bashes can have used in this directory. */
+  /** `lastNumber`: the highest file number that other bashes may have used in this directory. */
   constructor(dir: string, lastNumber: number) {
     this.#dir = dir;
     this.#lastNumber = lastNumber;
@@ -39,7 +39,7 @@ export class OutputFiles {
     return ++this.#lastNumber;
   }
 
-  /** Call this if a result contains this path. The file is then kept as long as the files of an ended shell. */
+  /** Call this if a result contains this path. nacre then deletes the file no earlier than files of an ended shell. */
   name(path: string): void {
     this.#named.add(path);
   }

@@ -1,4 +1,4 @@
-// A command that runs in a session's bash, until it ends by itself, by its timeout or by an interrupt.
+// One running command of a session, until it ends by itself, or a timeout or an interrupt ends it.
 
 import type { Cause } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -14,7 +14,7 @@ import type { RunOptions } from "./session-options.ts";
 
 export type CommandEnding =
   | (Ending & { readonly interrupted: boolean })
-  /** The time of the call is up, and the command continues without the call. */
+  /** The call's time is over. The command continues without the call. */
   | { readonly kind: "detached" };
 
 export interface RunningOptions {
@@ -34,7 +34,7 @@ export class RunningCommand {
   readonly #ended: Promise<Ending>;
   #interrupting: Promise<void> | undefined;
   #killing: Promise<void> | undefined;
-  /** The command has reported, its bash has ended, or it continues without the call: there is nothing left to kill. */
+  /** Nothing is left to kill: the command or its bash has ended, or the command continues without the call. */
   #isOver = false;
 
   /** Sends the command. */
@@ -66,7 +66,7 @@ export class RunningCommand {
             detachTimer = setTimeout(() => resolve("detached"), Math.min(detachMs, TIMER_MAX_MS));
           }));
       if (ending === "detached") return { kind: "detached" };
-      // bash can end before the last process of the command.
+      // Wait for the last process of the command: bash can end earlier.
       await this.#killing;
       await this.#interrupting;
       return { ...this.#unlessKilled(ending), interrupted: this.#interrupting !== undefined };
@@ -78,7 +78,7 @@ export class RunningCommand {
     }
   }
 
-  /** Like Ctrl-C: sends INT, so that traps run, and later KILL. Resolves when none of its processes is left. */
+  /** Acts like Ctrl-C: sends INT, which runs traps, and later KILL. Resolves when no process of the command is left. */
   async interrupt(): Promise<void> {
     if (this.#isOver && !this.#interrupting) return;
     this.#interrupting ??= this.#interrupt();
@@ -90,10 +90,10 @@ export class RunningCommand {
     const running = onlyCommand(engine, this.#part);
     const rest = onlyCommand(engine, this.#part, "never");
     const ending = await interruptCommand({
-      // After the report, bash takes the next command and no longer belongs to this command.
+      // After the report, bash waits for the next command and no longer belongs to this command.
       scope: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
       shell: bash.started,
-      // A host that gives commands more time than usual to end also means their INT traps.
+      // A grace period longer than the default also applies to INT traps.
       graceMs: killGraceMs > KILL_GRACE_MS ? killGraceMs : INTERRUPT_GRACE_MS,
       hasEnded: () => this.#isOver,
     });
@@ -118,7 +118,7 @@ export class RunningCommand {
     if (!this.#isOver && bash.isAlive) bash.abandon();
   }
 
-  /** With a trap on TERM, the command can report while nacre kills it. The kill still counts as its end. */
+  /** With a trap on TERM, a command can report its end while nacre kills it. The outcome is still the kill. */
   #unlessKilled(ending: Ending): Ending {
     if (!this.#killing || ending.kind === "ended") return ending;
     const outcome = this.#options.bash.shell.outcome ?? UNKILLABLE;

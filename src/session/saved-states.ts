@@ -1,5 +1,5 @@
-// The states that one bash has saved. Owns which file holds which state, and the savers (state-script.ts). A save never
-// overwrites the newest whole state, nor a file that a saver may still write.
+// The states that one bash has saved. Owns the assignment of states to files, and the savers (state-script.ts). A save
+// never overwrites the newest whole state, nor a file to which a saver may still write.
 import { isSameProcess, type ProcessIdentity, readStat } from "../engine/process-table.ts";
 import { signalProcess } from "../engine/signals.ts";
 import { monotonicMs } from "../support/clock.ts";
@@ -12,7 +12,7 @@ import {
 } from "../support/limits.ts";
 import { readStateOf, stateFile } from "./state-files.ts";
 
-/** A state that is whole, and the command after which bash saved it. */
+/** A completely saved state, and the number of the command after which bash saved it. */
 export interface WholeState {
   readonly state: string;
   readonly number: number;
@@ -33,7 +33,7 @@ export class SavedStates {
   readonly #nonce: string;
   /** The state that bash started with. */
   readonly #inherited: WholeState | undefined;
-  /** In the order in which they were sent. */
+  /** In the order in which their scripts were sent. */
   #saves: Save[] = [];
   /** Savers that have ended and may be zombies, oldest first. */
   readonly #ended: (ProcessIdentity & { readonly atMs: number })[] = [];
@@ -72,7 +72,7 @@ export class SavedStates {
     return ageMs <= UNREAPED_SAVER_MAX_MS && this.#ended.length < UNREAPED_SAVERS_MAX_COUNT;
   }
 
-  /** Call this when bash is sent the script of a save. */
+  /** Call this when the script of a save is sent to bash. */
   add(number: number, file: number, isForked = false): void {
     this.#refresh();
     this.#saves = this.#saves.filter((save) => this.#isNeeded(save));
@@ -135,7 +135,7 @@ export class SavedStates {
     return this.#problem ?? this.#lost;
   }
 
-  /** Why the last save of bash itself failed; returned only once each time saves begin to fail. */
+  /** Why the last save by bash itself failed. Returned once, until a save succeeds and a later one fails. */
   takeProblem(): string | undefined {
     if (this.#isReported) return undefined;
     this.#isReported = this.#problem !== undefined;
@@ -155,7 +155,7 @@ export class SavedStates {
     }
   }
 
-  /** Call this when bash has ended. A saver outlives it: waits for the newest one, up to this command, to complete. */
+  /** Call this when bash has ended. Waits for the saver of the newest save up to this command: it can outlive bash. */
   async finish(number: number): Promise<void> {
     const deadline = monotonicMs() + STATE_SAVE_MAX_MS;
     for (;;) {
@@ -174,7 +174,7 @@ export class SavedStates {
     for (const save of this.#saves) if (save !== newer && save.saver) signalProcess(save.saver, "SIGKILL");
   }
 
-  /** Whether its file must not be overwritten. */
+  /** Whether no other save may overwrite the file of this save. */
   #isNeeded(save: Save): boolean {
     // Only #refresh decides that a saver has ended. A saver that ends between two checks may have left a whole state.
     if (save.phase === "pending") return true;
@@ -189,7 +189,7 @@ export class SavedStates {
         this.#conclude(save);
   }
 
-  /** Call this when nothing more is written to its file. */
+  /** Call this when no process writes to the file of this save any more. */
   #conclude(save: Save, why = "the process that saved them ended early"): void {
     const isNewest = save === this.#saves.at(-1);
     if (save.saver) {

@@ -1,5 +1,5 @@
-// One bash of a session. Sends it commands and returns how each ended, or that bash itself ended. Owns whether bash is
-// ready, stuck or over, and the command that is outstanding; bash-state.ts owns what bash reported about itself.
+// One bash of a session: sends commands to bash, and returns how each command ended, or that bash itself ended. Owns
+// the outstanding command and the states ready, stuck and ended. bash-state.ts owns what bash reported about itself.
 import type { ExitRecord } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
@@ -22,7 +22,7 @@ export type Ending =
       readonly code: number;
       /** The value of PWD. */
       readonly cwd: string;
-      /** The state that changes the meaning of the next command, if this command can have changed it. */
+      /** The state that changes the meaning of the next command, if this command may have changed that state. */
       readonly meaning: MeaningReport | undefined;
     }
   /** bash has ended. `taken`: bash had read the command, so it ran. `wedged`: bash no longer followed the harness. */
@@ -32,7 +32,7 @@ export const UNKILLABLE: Outcome = { kind: "lost", reason: "it did not end after
 
 export interface SessionBashOptions extends BashProcess, BashStateOptions {
   readonly engine: Engine;
-  /** undefined in a sandbox, whose bashes share one report pipe. */
+  /** undefined in a sandbox, because the bashes there share one report pipe. */
   readonly reports: ReportFifo | undefined;
   /** The directory that bash writes its state to. */
   readonly scratch: string;
@@ -104,7 +104,7 @@ export class SessionBash {
     });
   }
 
-  /** Whether bash is ready for commands. Stays true after its end. */
+  /** Whether bash has become ready for commands. Still true after its end. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -114,7 +114,7 @@ export class SessionBash {
     return this.#isOverdue;
   }
 
-  /** Whether no end of bash has been reported yet. Asking the kernel would take too long. */
+  /** True until the end of bash is reported. Does not ask the kernel, because that would take too long. */
   get isAlive(): boolean {
     return !this.#isOver;
   }
@@ -124,7 +124,7 @@ export class SessionBash {
     return this.#lines + (this.state.isUnsaved ? 2 : 1);
   }
 
-  /** Remarks about its sandbox and limits since the last call. */
+  /** New remarks, since the last call, about the sandbox and the limits of bash. */
   takeRemarks(): string[] {
     return this.started.meta.confinement ? this.options.takeRemarks() : [];
   }
@@ -154,8 +154,9 @@ export class SessionBash {
   }
 
   /**
-   * Makes bash, or a saver if it `mayFork` one, save the state after the last command, unless that is done. Then sends
-   * the message. Do not call this right after the report: bash would compete for the processor with this process.
+   * Makes bash save the state after the last command, unless that was already requested. Then sends the message. With
+   * `mayFork`, bash may fork a saver for it. Do not call this right after the report: bash would compete with this
+   * process for the processor.
    */
   save(message = "", mayFork = true): void {
     const unsaved = this.state.takeSave(mayFork);
@@ -169,7 +170,7 @@ export class SessionBash {
     return await this.state.saves.settled(number, () => this.isAlive);
   }
 
-  /** Resolves when bash takes commands or has ended. */
+  /** Resolves when bash is ready for commands or has ended. */
   async ready(): Promise<void> {
     if (this.#isReady || this.#isOver) return;
     await new Promise<void>((resolve) => this.#onReady.push(resolve));
@@ -181,7 +182,7 @@ export class SessionBash {
     void this.shell.end({ kind: "killed", detail: "the session" }, 0);
   }
 
-  /** Continues the command as this shell. bash ends with the command. */
+  /** Lets the command continue as this shell. bash exits after the command. */
   detachAs(shell: ShellProcess): void {
     this.#detached = shell;
     this.#settle();
@@ -189,7 +190,7 @@ export class SessionBash {
     this.options.sandbox?.end();
   }
 
-  /** Ends bash as the end of a script does: kills nothing and lets the EXIT trap run. */
+  /** Ends bash as the end of its script would: kills nothing, and the EXIT trap runs. */
   finish(): void {
     this.save("", false);
     this.options.channel?.end();
@@ -266,7 +267,7 @@ export class SessionBash {
       this.options.kill(this, this.#lastNumber);
       if (this.#detached) void this.close();
     }
-    // The "ready" report of bash may not have arrived yet, so check the pipe. A command must not run twice.
+    // A command must not run twice. So check whether bash has emptied the pipe: its "ready" report may arrive later.
     if (outcome) this.#settleEnded(outcome, this.#isSent && channel?.unreadBytes === 0);
   }
 
@@ -285,7 +286,7 @@ export class SessionBash {
     return waiting?.resolve;
   }
 
-  /** Ends the script, so that bash exits, with the exit code of its command if bash still knows that code. */
+  /** Ends the script: bash then exits, with the exit code of its command if bash still has that code. */
   #endScript(): void {
     this.send(exitMessage(this.options.harness));
     this.options.channel?.end();

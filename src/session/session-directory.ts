@@ -74,7 +74,7 @@ export class SessionDirectory {
 
   /**
    * Call this after a command, with the value of PWD. Returns the directory of bash if that is outside the allowed
-   * roots: the next command then changes back first. `mayHaveMoved`: whether the command can have changed or renamed
+   * roots: the next command then changes back first. `mayHaveMoved`: whether the command may have changed or renamed
    * the directory.
    */
   settle(pid: number, pwd: string, mayHaveMoved: boolean): string | undefined {
@@ -123,7 +123,7 @@ function isRemoved(pid: number, link: string | undefined): boolean {
   return attempt(() => statSync(`/proc/${pid}/cwd`).nlink) === 0;
 }
 
-/** The directory of bash; `pwd` itself if that is the same directory. */
+/** The directory of bash, written as `pwd` if that is the same directory. */
 function directoryOf(pid: number, pwd: string): string | undefined {
   return attempt(() => {
     const real = statSync(`/proc/${pid}/cwd`);

@@ -4,7 +4,8 @@
 //
 // The command runs at top level, in no loop and no function: in a loop, `break` would end the loop; in a function,
 // `declare` would be local. nacre sets one variable in the session, with a nonce in its name. The harness writes
-// `\builtin`, not `builtin`: an alias name cannot begin with a backslash. It prints nothing, even under `set -x`.
+// `\builtin`, not `builtin`: an alias name cannot begin with a backslash. The harness prints nothing, even under
+// `set -x`.
 //
 // An alias can replace a reserved word, and a command can disable any builtin. Between commands, bash therefore expands
 // no aliases and has the builtins of the harness enabled. For each command, the harness first restores both to what the
@@ -23,7 +24,7 @@ export const HARNESS_BUILTINS: readonly string[] = (
 /** The settings that the harness suspends between commands, as the last command left them. */
 export interface SuspendedSettings {
   readonly expandsAliases: boolean;
-  /** Some of HARNESS_BUILTINS. */
+  /** The disabled builtins that are in HARNESS_BUILTINS. */
   readonly disabled: readonly string[];
 }
 
@@ -43,9 +44,9 @@ export interface HarnessContext {
   readonly errorsToReport: string;
   /** The path of the state file with this index. */
   readonly stateFile: (index: number) => string;
-  /** Separate the parts of a saved state, for printf. `end` lacks the number of the command. */
+  /** The marks between the parts of a saved state, as printf formats. `end` lacks the number of the command. */
   readonly marks: Readonly<Record<"options" | "functions" | "bodies" | "variables" | "rest" | "end", string>>;
-  /** Holds the session's variables while the variables of one command hide them. */
+  /** The path of a file that stores the session's variables while the variables of one command hide them. */
   readonly hiddenFile: string;
   /** Whether the hard limit on file locks is the tag of the session. */
   readonly isTagged: boolean;
@@ -81,8 +82,8 @@ export interface NewOutputs {
 }
 
 /**
- * Sets `$?` to the exit code of the previous command. Must follow the options and traps of the command, which also set
- * `$?`. Before `&&`, a failure triggers neither `set -e` nor a trap on ERR, and the trace of `set -x` goes to
+ * Sets `$?` to the exit code of the previous command. Must follow the lines that set options and traps, because these
+ * also set `$?`. Before `&&`, a failure triggers neither `set -e` nor a trap on ERR, and the trace of `set -x` goes to
  * /dev/null. If the command has traps, this uses a subshell, where traps on DEBUG and RETURN do not run.
  */
 function codeScript({ lastCode, prefix, suspendedSettings: { disabled } }: CommandPlan): string {
@@ -144,7 +145,7 @@ function redirected(hasHighFds: boolean, script: string): string {
   );
 }
 
-/** The first descriptor of the harness. A command is unlikely to choose one as high as this. */
+/** The first descriptor of the harness. A command is unlikely to choose so high a number. */
 const HIGH_FD = 900;
 /** The lowest limit on open files that leaves room for the harness, and for some descriptors of commands. */
 export const HIGH_FDS_MIN_LIMIT = HIGH_FD + 50;
@@ -160,7 +161,7 @@ function ownLines(plan: CommandPlan): readonly [before: string, head: string] {
 
 /** How many lines of the harness precede the command in the text that bash reads. */
 export function linesBefore(context: HarnessContext, plan: CommandPlan): number {
-  // A directory and a variable can also contain newlines.
+  // The directory and the values of variables can also contain newlines.
   return `${setup(context, plan)}${ownLines(plan)[1]}`.split("\n").length - 1;
 }
 
@@ -171,7 +172,7 @@ function reportScript(context: HarnessContext, { number, meaningChange }: Comman
   const meaning = meaningChange === "nothing" ? "" : MEANING_EXPANSIONS;
   const fields = "%s\\000".repeat(4 + (meaningChange === "nothing" ? 0 : MEANING_FIELDS_COUNT));
   const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}\${${variable}[1]-}" "$-" "\${PWD-}" ${EXPANDS_ALIASES} ${meaning}`;
-  // A command that can have set a trap gets the full report, so there is none.
+  // Any command that may have set a trap gets the full report, so there is no trap to print here.
   if (meaningChange !== "everything") return `${print} ${toReport};`;
   // Redirect each builtin separately: otherwise a trap on DEBUG would print into the report.
   const traps = `\\builtin trap -p RETURN DEBUG ${toReport};`;
@@ -184,7 +185,7 @@ function reportScript(context: HarnessContext, { number, meaningChange }: Comman
   return `${enable}${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
 }
 
-/** Makes bash exit with the code of the command it ran, even if it no longer follows the harness. */
+/** Makes bash exit with the code of its last command, even if bash no longer follows the harness. */
 export function exitMessage({ variable }: HarnessContext): string {
   return `{ \\exit "$${variable}";} 2>/dev/null\n`;
 }
@@ -208,7 +209,7 @@ export function exportScript(env: Readonly<Record<string, string>>): string {
     .join("");
 }
 
-/** The short line, and the harness that it reads. */
+/** The short line that reads the harness, then the harness. */
 export function framed(variable: string, harness: string): string {
   return `${readInto(variable, harness)};\\builtin eval "$${variable}"\n${harness}`;
 }

@@ -82,7 +82,7 @@ export class SessionLineage {
     return this.#starter.awaitsProfile;
   }
 
-  /** The last commands whose state is lost for the next bash. */
+  /** The last commands whose changes the next bash lacks. */
   get missing(): MissingCommands | undefined {
     return this.#saved.missing;
   }
@@ -134,12 +134,12 @@ export class SessionLineage {
     return ++this.#number;
   }
 
-  /** Call this when the command has reported, its bash has ended, or it continues without the session. */
+  /** Call this when the command or its bash has ended, or the command continues without the session. */
   endCommand(number: number): void {
     this.#endedNumber = number;
   }
 
-  /** Call this when the command has run and its bash takes the next one. `env`: the variables of the call. */
+  /** Call this when the command has ended, but not its bash. `env`: the variables of the call. */
   commandRan(
     code: number,
     meaning: MeaningReport | undefined,
@@ -149,7 +149,7 @@ export class SessionLineage {
     if (meaning) this.#meaning = meaningAfter(meaning, env, this.#meaning);
   }
 
-  /** Makes the next bash start in the directory that the session had before the command. */
+  /** Returns the session to its directory from before the command. `code`: the `$?` of the next command. */
   rollBack(cwd: string, code: number): void {
     this.directory.changeTo(cwd);
     this.#lastCode = code;
@@ -198,7 +198,7 @@ export class SessionLineage {
   async savedState(): Promise<SavedState> {
     const bash = this.#bash;
     if (!bash?.isReady) return this.#saved;
-    // bash died between two commands. The next command replaces it and reports that.
+    // bash died between two commands. The next command replaces bash and reports the death.
     if (!bash.isAlive) {
       await bash.state.saves.finish(this.#number);
       return bash.state.stateForNextBash(this.#number);
@@ -224,7 +224,7 @@ export class SessionLineage {
     this.#isResetting = true;
   }
 
-  /** Returns to the first directory, without any state. */
+  /** Returns the session to its original directory, with clean state. */
   reset(): void {
     this.forgetState();
     this.#isResetting = false;
@@ -239,7 +239,7 @@ export class SessionLineage {
 
   /** Kills every bash and everything that bashes and commands started. Waits until the running call has its result. */
   async endAll(cause: Cause, graceMs: number, running?: Promise<unknown>): Promise<KillReport> {
-    // Do not wait for a profile.
+    // Otherwise the next line would wait for a profile.
     this.#starter.endUnready(cause);
     await this.#starting?.catch(() => {});
     this.#starter.endSandbox();

@@ -1,5 +1,5 @@
 // The state that changes the meaning of a session's next command: functions, aliases, hashed programs, some variables
-// and options. bash reports this state with the exit code, but only after a command that can have changed it, because
+// and options. bash reports this state with the exit code, but only after a command that may have changed it, because
 // such a report takes longer than most commands. Pure.
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import { MEANING_VALUE_MAX_CHARS } from "../support/limits.ts";
@@ -12,7 +12,7 @@ const VARIABLES = [
 /** The variables that are part of a session's meaning. */
 export const MEANING_VARIABLES: ReadonlySet<string> = new Set(VARIABLES);
 
-/** Fields of a report: the variables, each as `=value` or nothing if it is unset, then BASHOPTS. */
+/** Fields of a report: the variables, each as `=value`, or empty if unset, then BASHOPTS. */
 export const MEANING_FIELDS_COUNT = VARIABLES.length + 1;
 export const MEANING_EXPANSIONS = [...VARIABLES.map((name) => `"\${${name}+=$${name}}"`), '"$BASHOPTS"'].join(
   " ",
@@ -20,7 +20,7 @@ export const MEANING_EXPANSIONS = [...VARIABLES.map((name) => `"\${${name}+=$${n
 
 export interface Meaning {
   readonly facts: SessionFacts;
-  /** Whether there is a trap, which runs with any command, or a name reference, which can name bash's own tables. */
+  /** Whether there is a trap, which any command can trigger, or a name reference, which can name bash's own tables. */
   readonly isFragile: boolean;
 }
 
@@ -39,7 +39,7 @@ function readMeaning(printed: string, own: Pick<SessionFacts, "variables" | "she
   return { facts: { functions, aliases, hashed, ...own }, isFragile };
 }
 
-/** The report as bash sent it. Lacks `printed` if only variables and options can have changed. */
+/** The report as bash sent it. Lacks `printed` if only variables and options may have changed. */
 export interface MeaningReport {
   readonly printed?: string;
   readonly fields: readonly string[];
@@ -77,7 +77,7 @@ export function silencedTraps(printed: string): string {
 
 function readHashed(piece: string, hashed: Record<string, string>, functions: string[]): void {
   const [, path = "", name] = /^builtin hash -p (\S+) (\S+)\n$/.exec(piece) ?? [];
-  // The path contains a blank: treat the name as unknown, like that of a function.
+  // The path contains a blank, so its end is unclear: treat the name like a function, whose effect is unknown.
   if (name === undefined) functions.push(/(\S*)\n$/.exec(piece)?.[1] ?? "");
   else hashed[name] = path;
 }
@@ -85,12 +85,12 @@ function readHashed(piece: string, hashed: Record<string, string>, functions: st
 function readAlias(piece: string, aliases: Record<string, string>, functions: string[]): void {
   const [, name = "", quotedText = ""] = /^alias (?:-- )?([^=]+)=(.*)\n$/s.exec(piece) ?? [];
   const text = unquoted(quotedText);
-  // An alias that cannot be read: treat the name as unknown, like that of a function.
+  // If the text cannot be read, treat the name like a function, whose effect is unknown.
   if (text === undefined || text.length > MEANING_VALUE_MAX_CHARS) functions.push(name);
   else aliases[name] = text;
 }
 
-/** Leaves out values that are too long: they count as unknown. */
+/** Omits values that are too long. The policy treats an omitted value as unknown. */
 function variablesOf(fields: readonly string[]): Record<string, string | null> {
   const variables: Record<string, string | null> = {};
   for (const [index, name] of VARIABLES.entries()) {

@@ -36,25 +36,25 @@ export interface SessionOptions {
 /** The state that a session leaves to a session of the same name in another process. */
 export interface SavedSession {
   readonly cwd: string;
-  /** Part of the state. */
+  /** Part of the marks between the parts of `state`: without it, no bash can restore `state`. */
   readonly nonce: string;
   /** The state of the last bash, as latin1 bytes. A new bash restores it. */
   readonly state: string;
-  /** Options and traps, which are set again for each command. */
+  /** The script that sets the options and traps that are off between commands. */
   readonly prefix: string;
   /** See session-meaning.ts. */
   readonly meaning?: Meaning;
 }
 
-/** The label is that of the shell, if the command becomes a shell of its own. */
+/** If the command becomes a separate shell, that shell gets the label. */
 export interface RunOptions extends Omit<ShellLabel, "name"> {
-  /** Counts from the start of the command, not from the call. @default never */
+  /** The timeout, counted from the start of the command, not from the call. @default never */
   readonly timeoutMs?: number;
   /** "background": the command continues as a separate shell. @default "kill" */
   readonly onTimeout?: "kill" | "background";
   /** After this time, the command continues as a separate shell and keeps its timeout. @default never */
   readonly backgroundAfterMs?: number;
-  /** For this command only. */
+  /** Variables for this command only. */
   readonly env?: Readonly<Record<string, string>>;
   /** The command runs in this directory, unless the last call named the same directory. */
   readonly workingDir?: string;
@@ -92,7 +92,7 @@ export interface SessionResult {
   readonly firstLine: number;
   /** The background shell in which the command continues after its timeout. */
   readonly shell?: ShellProcess;
-  /** An ended shell that stands for the leftovers of the command. Kill this shell to end them. */
+  /** An ended shell that represents the leftovers of the command. Kill this shell to end them. */
   readonly leftoverShell?: ShellProcess;
   /** The sandbox of the command; undefined if none was requested. */
   readonly confinement: Confinement | undefined;
@@ -100,7 +100,7 @@ export interface SessionResult {
   readonly containment: Containment;
   /** A file that contains only the output of this command. */
   fileOf(stream: StreamName): string;
-  /** An ended shell with the output of this command, for a reader that wants to search it. */
+  /** Returns an ended shell with the output of this command, for example to search the output. */
   asShell(): ShellProcess;
 }
 
@@ -109,7 +109,7 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir">, Sh
   readonly timeoutMs?: number;
   /** Outlives the host process and its sessions. @default false */
   readonly durable?: boolean;
-  /** Runs the command in a new terminal, to type into it. @default false */
+  /** Runs the command in a new terminal, into which callers can type. @default false */
   readonly terminal?: boolean;
   /** The size of the terminal. @default 24 and 80 */
   readonly rows?: number;
@@ -152,7 +152,7 @@ export interface SessionDeps {
 
 /** A bash whose command continues without the session, and the position of its output. */
 export interface DetachedBash {
-  /** The timeout of the command, and what is left of it. */
+  /** The timeout of the command, and the time left until then. */
   readonly deadline?: { readonly timeoutMs: number; readonly leftMs: number };
   /** How long the command has run. */
   readonly durationMs: number;
@@ -175,7 +175,8 @@ export interface LeftoverCommand extends DetachedBash {
 export interface Turn extends Disposable {
   /** The variables of the call, checked. */
   readonly env: Readonly<Record<string, string>>;
-  /** Where the command would run now, and the state that changes its meaning. */
+  /** The directory in which the command would run now. */
   readonly directory: string;
+  /** The state that changes the meaning of the command; null before the session's first command. */
   readonly meaning: SessionFacts | null;
 }

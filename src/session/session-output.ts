@@ -1,7 +1,7 @@
 // The output of a session's commands: which part of which file belongs to the running command. Owns the loggers and
 // these positions. The loggers serve many commands. The session replaces them before their files reach the disk cap. It
-// also replaces them if a leftover process holds their pipes, so that its output does not mix with that of other
-// commands.
+// also replaces them if a leftover process has their pipes open: otherwise the output of that process would mix with
+// the output of later commands.
 import { existsSync } from "node:fs";
 import { isDiskFull } from "../engine/disk-space.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
@@ -27,13 +27,13 @@ export interface SessionOutputOptions {
   readonly capBytes: number;
   readonly loggers: BothStreams<Logger>;
   /**
-   * Whether the first loggers end with bash, which its exit record describes. False in a sandbox: the next bash prints
-   * to them.
+   * Whether the first loggers end with bash, whose exit record then says how they ended. False in a sandbox, because
+   * the next bash prints to the same loggers.
    */
   readonly endWithBash: boolean;
   /**
-   * Set if earlier bashes have printed to these loggers: where their output ends, and the last file number they can
-   * have used.
+   * Set if earlier bashes have printed to these loggers: where their output ends, and the highest file number that they
+   * may have used.
    */
   readonly earlier?: { readonly to: BothStreams<number>; readonly lastFileNumber: number } | undefined;
 }
@@ -88,7 +88,7 @@ export class SessionOutput {
     return this.#loggers.isAnyGone;
   }
 
-  /** Whether the exit record of bash says how the loggers ended. */
+  /** Whether the exit record of bash says how the current loggers ended. */
   get isInExitRecord(): boolean {
     return this.#options.endWithBash && this.#loggers.stdout === this.#options.loggers.stdout;
   }
@@ -100,7 +100,7 @@ export class SessionOutput {
   begin(pid: number): Promise<NewOutputs | undefined> | undefined {
     this.#isDiscarding = false;
     this.#sizes = {};
-    // Text that bash prints between two commands, such as a message about a killed job, belongs to the second one.
+    // Text that bash printed since the previous command, such as a message about a killed job, belongs to this command.
     this.#from = this.#to;
     this.#writtenFrom = this.#writtenTo;
     return this.#next || this.#switching ? this.#switch(pid) : undefined;
@@ -126,7 +126,7 @@ export class SessionOutput {
     return { stdout: "/dev/null", stderr: "/dev/null", followers: this.#loggers.followersIn(pid) };
   }
 
-  /** Where the output of the command that is about to be sent will be. */
+  /** Where the output of the command that is about to be sent will begin. */
   get starting(): BothStreams<OutputPart> {
     const part = (stream: StreamName) => {
       const next = this.#switching?.[stream];
@@ -176,7 +176,7 @@ export class SessionOutput {
     return [...remarks, ...this.#remarksOn(gone)];
   }
 
-  /** Like drain(), but after the end of bash: its first loggers end with it. */
+  /** Like drain(), but after the end of bash. Without remarks on the loggers that end with bash. */
   async drainLast(): Promise<string[]> {
     const { remarks, gone } = await this.#loggers.drain();
     return [...remarks, ...this.#remarksOn(this.isInExitRecord ? [] : gone)];
@@ -250,8 +250,8 @@ export class SessionOutput {
   }
 
   /**
-   * Where the output of the command ends. If a process truncated the file, the file is shorter than the output, and
-   * what is left of this command's output begins earlier.
+   * Where the output of the command ends. If a process truncated the file, the file is shorter than the output, and the
+   * rest of this command's output begins earlier.
    */
   #end(stream: StreamName, notes: string[]): number {
     const logger = this.#loggers[stream];
@@ -285,7 +285,7 @@ export class SessionOutput {
     return bytes > SESSION_COPY_MAX_BYTES ? part : this.#files.copy(part);
   }
 
-  /** Why these loggers ended before the command did. */
+  /** Remarks on why these loggers ended before the command. */
   #remarksOn(gone: readonly StreamName[]): string[] {
     // begin() threw, and a note about that already exists (command-plan.ts).
     if (this.#isDiscarding || gone.length === 0) return [];

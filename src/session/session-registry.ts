@@ -1,5 +1,6 @@
-// All sessions of a manager, by scope and id. Limits how many have a bash: when another session needs one, the registry
-// ends the bash of the session that has been idle longest. That session gets a new bash when it is used again.
+// All sessions of a manager, by scope and id. Limits the number of sessions with a bash: when another session needs a
+// bash, the registry ends the bash of the session that has been idle longest. That session gets a new bash on its next
+// use.
 import { NacreError } from "../support/errors.ts";
 import { SESSIONS_MAX_COUNT } from "../support/limits.ts";
 import { Session } from "./session.ts";
@@ -15,7 +16,7 @@ export class SessionRegistry {
     this.#max = max;
   }
 
-  /** The session of this id and scope. Creates it with these options if there is none. */
+  /** Returns the session with this id and scope. If there is none, creates it with these options. */
   get(id: string, options: SessionOptions): Session {
     const key = keyOf(id, options);
     const known = this.#sessions.get(key);

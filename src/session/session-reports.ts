@@ -22,11 +22,11 @@ export type Report =
       readonly isBroken: boolean;
       /** Whether there is a trap on CHLD. */
       readonly trapsChildren: boolean;
-      /** The disabled builtins, if the command can have changed them. */
+      /** The disabled builtins, if the command may have changed them. */
       readonly disabled?: readonly string[];
       /** The traps that are off between commands, as `trap -p` prints them. */
       readonly traps: string;
-      /** The state that changes the meaning of the next command, if the command can have changed it. */
+      /** The state that changes the meaning of the next command, if this command may have changed that state. */
       readonly meaning?: MeaningReport;
     }
   | {
@@ -38,16 +38,16 @@ export type Report =
       /** How long the save took; undefined if bash has lost EPOCHREALTIME. */
       readonly tookMs: number | undefined;
     }
-  /** bash has forked a saver with this PID; 0 if it could not. The PID is that inside the sandbox. */
+  /** bash has forked a saver with this PID; 0 if the fork failed. In a sandbox, this is the inner PID. */
   | { readonly kind: "saving"; readonly token: string; readonly number: number; readonly pid: number }
-  /** From the process that starts the bashes in a sandbox: the inner PID of a bash, and how that bash ended. */
+  /** From the supervisor of a sandbox: the inner PID of a bash, and how that bash ended. */
   | { readonly kind: "forked"; readonly token: string; readonly innerPid: number }
   | { readonly kind: "ended"; readonly token: string; readonly code: number };
 
 const FIELDS: Readonly<Record<string, number>> = {
   ...{ b: 3, s: 5, f: 4, P: 3, E: 3 },
-  // A command has ended. The report has none (r), the variables (v) or all (R) of the state that changes the next
-  // command.
+  // The end of a command. The report contains none (r), the variables (v) or all (R) of the state that changes the
+  // meaning of the next command.
   ...{ r: 7, v: 7 + MEANING_FIELDS_COUNT, R: 7 + MEANING_FIELDS_COUNT },
 };
 
@@ -58,14 +58,14 @@ export interface ReportListener {
 
 export class ReportReader {
   readonly #listeners: Iterable<ReportListener>;
-  /** Bytes as latin1: searching a string takes less time than searching a buffer. */
+  /** The bytes not parsed yet, as latin1: searching a string takes less time than searching a buffer. */
   #rest = "";
 
   constructor(listeners: Iterable<ReportListener>) {
     this.#listeners = listeners;
   }
 
-  /** Copies the bytes. */
+  /** Parses the reports in these bytes. Copies the bytes: the caller reuses its buffer. */
   push(bytes: Buffer, length = bytes.length): void {
     this.#rest += bytes.toString("latin1", 0, length);
     for (let report = this.#take(); report; report = this.#take())
@@ -128,7 +128,7 @@ function reportOf(
   } as const;
   if (kind === "r") return { ...ran, traps: silencedTraps(printed) };
   if (kind === "v") return { ...ran, traps: silencedTraps(printed), meaning: { fields } };
-  // A session with any trap sends this full report after each command.
+  // Only this report lists the traps. A session with a trap sends it after every command.
   const pieces = piecesOf(printed);
   const trapsChildren = pieces.some((piece) => /^trap .* (?:SIG)?CHLD\n$/s.test(piece));
   const disabled = disabledBuiltins(pieces);

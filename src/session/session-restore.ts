@@ -1,6 +1,6 @@
-// Scripts that give a new bash the saved state of another bash. bash reads each piece separately, so that a piece that
-// it cannot read back does not affect the others. `differences` compares both states to find what the new bash lacks.
-// Pure.
+// Scripts that restore a saved state in a new bash. bash reads each piece separately: otherwise one unreadable piece
+// would prevent the others. `differences` compares the saved state with the state of the new bash to find what is
+// missing. Pure.
 import { shellQuote } from "../support/shell-quote.ts";
 import { HARNESS_BUILTINS, type SuspendedSettings } from "./session-harness.ts";
 import {
@@ -19,7 +19,7 @@ const DEFAULT_OPTIONS = ["braceexpand", "hashall", "interactive-comments"];
 // Each of these would end the new bash early, trace it, or keep it from running anything.
 const DROPPED_OPTIONS = ["errexit", "nounset", "xtrace", "noexec", "onecmd"];
 
-/** Takes the place of a command number in the state that a background shell writes. */
+/** Replaces the command number in the state that a background shell writes. */
 export const INHERITED_NUMBER = 0;
 
 /** The script that gives a new bash the state of the previous one. */
@@ -47,7 +47,7 @@ export function restoreScript(state: string, nonce: string, baseNames: readonly 
   ].join("");
 }
 
-/** The settings in a state that the harness suspends until the first command. */
+/** The settings of a saved state that the harness suspends until the first command. */
 export function suspendedSettingsOf(state: string | undefined, nonce: string): SuspendedSettings {
   if (state === undefined) return { expandsAliases: true, disabled: [] };
   const { shopts, disabled } = statePieces(state, nonce);
@@ -58,9 +58,9 @@ export function suspendedSettingsOf(state: string | undefined, nonce: string): S
 }
 
 /**
- * Gives a background shell the shell options, functions and exports of its session, then its own variables. The shell
- * writes its state to the file `reportTo`, relative to the shell's directory. `more`: lines that run before its own
- * variables are set.
+ * The script that gives a background shell the shell options, functions and exports of its session, then the shell's
+ * own variables (`env`). The shell writes its state to the file `reportTo`, relative to the shell's directory. The
+ * lines in `more` run before the shell's own variables are set.
  */
 export function inheritanceScript(
   state: string,
@@ -89,7 +89,7 @@ export function inheritanceScript(
   ].join("");
 }
 
-/** Writes the inherited part in the format of a saved state (harness-state.ts). */
+/** The script that writes the inherited part of the state, in the format of a saved state (state-script.ts). */
 function reportScript(nonce: string, reportTo: string): string {
   const mark = (part: StatePart) => markOf(nonce, part).replace("\n", "\\n");
   return [
@@ -112,7 +112,7 @@ export function isAtRisk(state: string, nonce: string): boolean {
   );
 }
 
-/** What a background shell failed to take over, as text. */
+/** What a background shell failed to inherit, as text. */
 export function notInherited(state: string, report: string, nonce: string): string[] {
   const [old, now] = [statePieces(state, nonce), statePieces(report, nonce)];
   const exported = new Map([...old.variables].filter(([, { flags }]) => flags.includes("x")));
@@ -138,7 +138,7 @@ function variableText({ flags, assignment }: VariablePiece): string {
   return `${flags} ${assignment}`;
 }
 
-/** What differs in a bash that was restored from a state, as text: `function f`, `variable X`. */
+/** The differences between a saved state and the state after its restore, as text: `function f`, `variable X`. */
 export function differences(before: string, after: string, nonce: string): string[] {
   const [old, now] = [statePieces(before, nonce), statePieces(after, nonce)];
   const dropped = (name: string) => DROPPED_OPTIONS.includes(name);
@@ -183,7 +183,7 @@ function exclusive(before: readonly string[], after: readonly string[]): string[
   ];
 }
 
-/** A script that reads one piece separately. */
+/** Runs one piece in an `eval` of its own, so that a syntax error ends only this piece. */
 function each(script: string): string {
   return script === "" ? "" : `\\builtin eval ${shellQuote(script)}\n`;
 }
@@ -208,7 +208,7 @@ function variableScript(name: string, { flags, assignment }: VariablePiece): str
 }
 
 /**
- * Starts with the last element, because `pushd -n` puts each element directly below the current directory. Uses the
+ * Pushes the last element first, because `pushd -n` puts each element directly below the current directory. Uses the
  * harness's one variable.
  */
 function directoryStackScript(elements: string, variable: string): string {
@@ -253,7 +253,7 @@ function optionScripts(options: readonly string[]): string[] {
   ];
 }
 
-/** bash prints the path without quotes. */
+/** Adds the quotes that bash omits when it prints the path. */
 function hashScript(piece: string): string {
   const [, path = "", name = ""] = /^builtin hash -p (.*) (\S+)\n$/.exec(piece) ?? [];
   return `\\builtin hash -p ${shellQuote(path)} ${shellQuote(name)}`;

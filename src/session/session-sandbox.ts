@@ -1,6 +1,6 @@
-// The sandbox of a session. The session's bashes run in it, one at a time, so that jobs, /tmp and the network outlive a
-// bash that exits. Its first process (engine/supervisor.sh) starts the bashes. The rest of session/ treats each like
-// any other bash: it has a script channel and a PID, and the sandbox reports its end.
+// The sandbox of a session. The session's bashes run in it, one at a time, so jobs, /tmp and the network outlive a bash
+// that exits. The supervisor (engine/supervisor.sh) starts the bashes. The rest of session/ treats each of them like a
+// bash without a sandbox: each has a script channel and a PID, and the sandbox reports its end.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sizeOf } from "../engine/cursor.ts";
@@ -36,9 +36,9 @@ export interface BashProcess {
   readonly started: StartedShell;
   /** undefined if bash died before this process could open its stdin. */
   readonly channel: ScriptChannel | undefined;
-  /** Remarks about its sandbox and limits since the last call. */
+  /** New remarks, since the last call, about the sandbox and the limits of bash. */
   readonly takeRemarks: () => string[];
-  /** The PID of a saver that bash knows by this PID; undefined if it has ended. */
+  /** The outer PID of a saver, from the PID that bash reports; undefined if the saver has ended. */
   readonly pidOf: (pid: number) => number | undefined;
 }
 
@@ -96,17 +96,17 @@ export class SessionSandbox {
     }
   }
 
-  /** The directory that its bashes can write to. Do not trust anything in it. */
+  /** The directory to which the bashes in the sandbox can write. Do not trust anything in it. */
   get scratch(): string {
     return scratchOf(this.#parts.started.files.dir);
   }
 
-  /** Whether it can start another bash. */
+  /** Whether the sandbox can start another bash. */
   get isOpen(): boolean {
     return !this.#isEnding && this.shell.isRunning;
   }
 
-  /** Where the output of earlier bashes ends, for all bashes but the first. */
+  /** Where the output of earlier bashes ends; undefined for the first bash. */
   get earlierOutput() {
     if (this.#count < 2) return undefined;
     const { stdout, stderr } = this.#parts.started.files;
@@ -136,7 +136,8 @@ export class SessionSandbox {
       channel: fd === undefined ? undefined : new ScriptChannel(fd),
       takeRemarks,
       pidOf: (pid) => {
-        // Its parent exits at about this time: then the saver becomes a child of the supervisor. So check that last.
+        // The saver's parent exits at about this time, and the saver becomes a child of the supervisor. So check the
+        // supervisor last.
         const parents = [...childrenOf(commandPid), this.#supervisorPid()];
         for (const parent of parents) {
           const found = childWithInnerPid(parent, pid);
@@ -153,7 +154,7 @@ export class SessionSandbox {
     this.#settle(report.token, pid ?? 0);
   }
 
-  /** Ends the sandbox as soon as its bash and everything else in it has ended. */
+  /** Ends the sandbox as soon as all processes in it have ended. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;

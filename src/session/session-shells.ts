@@ -1,5 +1,5 @@
-// The shells that end with a session: every bash it had, and the background shells started from it. Processes of
-// these shells may outlive them.
+// The shells that end with a session: each of its bashes, and its background shells. An ended shell stays in the set
+// while any of its processes is alive.
 import type { Cause } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { endShells } from "../shell/kill.ts";

@@ -7,7 +7,7 @@
 //     CommandRun.result          runs it in that bash (command-run.ts)
 //       planCommand              directory, loggers, message (command-plan.ts)
 //       SessionBash.run          writes the harness and the command to bash's stdin (session-harness.ts, bash-pipes.ts)
-//       SessionBash.take         gets the report of bash (session-reports.ts)
+//       SessionBash.take         receives bash's report (session-reports.ts)
 //       RunningCommand.end       report, timeout or cancellation, whichever comes first (running-command.ts)
 //       leftovers, drain, output parts, result
 //
@@ -59,7 +59,7 @@ export class Session {
   readonly #backgroundStarts: BackgroundStarts;
   #usedMs = monotonicMs();
   #run: CommandRun | undefined;
-  /** The result of the call that has its turn. */
+  /** The pending result of the running call. */
   #result: Promise<unknown> | undefined;
   #isClosed = false;
 
@@ -109,7 +109,7 @@ export class Session {
     return this.#usedMs;
   }
 
-  /** Where a call with this `workingDir` runs: there, unless the last call named the same directory. @internal */
+  /** `workingDir` itself, or the session's current directory if the last call named the same one. @internal */
   directoryFor(workingDir: string | undefined): string {
     return this.#lineage.directoryFor(workingDir);
   }
@@ -144,7 +144,7 @@ export class Session {
       const result = await running;
       const { outcome, exitCode, durationMs } = result;
       const signal = outcome && "signal" in outcome ? (outcome.signal ?? null) : null;
-      // If the command continues in the background, that shell emits the end.
+      // If the command continues as a background shell, that shell emits the end event.
       if (!result.shell)
         this.#deps.events.emit("end", {
           ...emitted,
@@ -190,7 +190,7 @@ export class Session {
     return await this.#backgroundStarts.start(command, options);
   }
 
-  /** The state for a session of the same name in another process; undefined before the first command. @internal */
+  /** The state from which a session in another process can continue; undefined before the first command. @internal */
   async save(): Promise<SavedSession | undefined> {
     using _hold = holdEventLoop();
     return await this.#lineage.save();
@@ -205,7 +205,7 @@ export class Session {
     return true;
   }
 
-  /** Kills everything that the session has running. The next bash starts in the first directory with clean state. */
+  /** Kills everything in the session. The next bash starts in the session's original directory with clean state. */
   async restart(): Promise<KillReport> {
     this.#checkOpen();
     using _hold = holdEventLoop();
@@ -219,7 +219,7 @@ export class Session {
     return report;
   }
 
-  /** Ends bash, but keeps leftover processes and the state: the next command gets a new bash. @internal */
+  /** Ends bash, but no leftover process. The next command gets a new bash with the saved state. @internal */
   async rest(): Promise<void> {
     const lineage = this.#lineage;
     const { bash } = lineage;
@@ -232,7 +232,7 @@ export class Session {
     await bash.close();
   }
 
-  /** Ends the session and everything it ever started. */
+  /** Ends the session and everything that it started, except durable shells. */
   async close({ by = "the end of its session", ...options }: CloseOptions = {}): Promise<KillReport> {
     const { graceMs = this.#deps.killGraceMs } = options;
     if (this.#isClosed) return { signalled: [], survivors: [] };

@@ -44,8 +44,8 @@ export function saveScript(context: HarnessContext, save: SavePlan): string {
 }
 
 /**
- * A subshell forks the saver, reports its PID and exits. So the saver is not a job of bash: `jobs`, `wait` and `$!` do not
- * show it. Only a trap on CHLD would run, for the subshell; a session with such a trap never forks a saver.
+ * A subshell forks the saver, reports its PID and exits. So the saver is not a job of bash: `jobs`, `wait` and `$!` do
+ * not show it. But the end of the subshell would run a trap on CHLD, so a session with such a trap forks no saver.
  */
 function forkScript(context: HarnessContext, save: SavePlan, descriptors: readonly number[]): string {
   const { token, toReport } = context;
@@ -60,13 +60,13 @@ function forkScript(context: HarnessContext, save: SavePlan, descriptors: readon
   ].join("");
 }
 
-/** The saver does not report its end: its report could land in the middle of one of bash. */
+/** The saver does not report its end, because its report could land in the middle of a report of bash. */
 function saverScript(context: HarnessContext, save: SavePlan): string {
   const { marks, variable, stateFile, isTagged, saverPauseSeconds } = context;
   return [
-    // Without the number of a command, the saver does not count as a leftover of a command.
+    // Remove the command's number: otherwise the saver would count as a leftover of the command.
     isTagged ? "\\builtin ulimit -Sx hard;" : "",
-    // After the next command, the host ends this saver. Most such savers have done nothing by then.
+    // Pause first: if bash saves a newer state during the pause, the host ends this saver, which has wasted no work.
     `{ LC_ALL=C \\builtin read -rt ${saverPauseSeconds} -u 2 ${variable};`,
     `${variable}[2]=$EPOCHREALTIME;${partsScript(context, save, `"$1" "$2"`)}`,
     // stderr is a pipe of this process. A message in it precedes the dot, and the state then gets no end mark.
