@@ -1,5 +1,5 @@
-// If tags do not work, nacre finds the processes of a shell by process group, parents and an environment
-// variable. Callers can read the level of containment.
+// If tags do not work, nacre finds the processes of a shell by their process group, their parents and an
+// environment variable. Callers can read the level of containment.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";

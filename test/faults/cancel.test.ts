@@ -125,8 +125,7 @@ describe("an interrupt of a standalone shell", () => {
 });
 
 /**
- * The parts of these commands start, write and exit all the time, so random cancels hit each of these
- * moments.
+ * The parts of these commands constantly start, write and exit, so random cancels hit each of these moments.
  */
 const BUSY = [
   "(sleep 0.0%; echo > m.$BASHPID) & sleep 60",

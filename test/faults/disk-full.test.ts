@@ -57,8 +57,7 @@ test("a start on a full disk fails with a clear error, and works again once spac
   const { id } = await host.start({ command: "exit 1" });
   await host.wait(id);
   await host.ask("fillDisk", { path: filler });
-  // Start more shells than there are waiting slots, because these slots were created before the disk was
-  // full.
+  // Start more shells than there are waiting slots: these slots were created before the disk was full.
   for (let i = 0; i < 5; i++) {
     // Each refused start frees the space of its slot: fill the disk again.
     await host.ask("fillDisk", { path: `${filler}${i}` });
@@ -174,8 +173,8 @@ describe("the program", () => {
       await answer(0);
       send(HELLO[1]);
       expect(await call(1, "echo hi")).toMatchObject({ exit_code: 0, output: "hi\n" });
-      // Removing the output files frees no space, because the shim keeps the first ones open. This file can
-      // be freed.
+      // Create a file that can be freed: removing the output files frees no space, because the shim has the
+      // first ones open.
       writeFileSync(`/proc/${server.pid}/root${disk}/spare`, Buffer.alloc(64 * 1024));
       execFileSync("bash", ["--norc", "-c", `! cat /dev/zero >${filler()} 2>/dev/null`]);
       expect(await call(20, "exit 6")).toMatchObject({ exit_code: 6 });

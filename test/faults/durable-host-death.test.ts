@@ -130,9 +130,7 @@ test("a finished shell of a dead host is found by its id, durable or not, and no
 const ROUNDS = isLong ? 60 : 5;
 const SHELLS = 4;
 
-/**
- * A command that prints lines to both streams with pauses, ends without a newline, and has its own exit code.
- */
+/** A command with pauses between its lines on both streams, no final newline, and its own exit code. */
 function checkable(seed: number): { plan: CreateShellOptions; stdout: string; stderr: string; code: number } {
   const lines = Array.from({ length: 12 }, (_, line) => `${seed}-${line}`);
   const code = (seed * 37) % 256;
@@ -172,8 +170,7 @@ async function killOne(round: number) {
   const host = await durables.host(root);
   const plans = Array.from({ length: SHELLS }, (_, index) => checkable(round * SHELLS + index + 1));
   const reported = new Set<string>();
-  // Kill the host delayMs after this many starts, at any moment from before the first start to after the
-  // last.
+  // Kill the host delayMs after this many starts: the moment can be before the first start or after the last.
   const [startsBeforeKill, delayMs] = [randomInt(0, SHELLS + 1), randomInt(0, 120)];
   const killSoon = () => void setTimeout(() => void host.kill(), delayMs);
   if (startsBeforeKill === 0) killSoon();

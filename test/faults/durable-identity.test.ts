@@ -1,5 +1,4 @@
-// A PID or a tag alone does not identify a shell: a process that has reused one of them is not mistaken for
-// the shell.
+// A PID or a tag alone does not identify a shell: processes that reuse one are not mistaken for the shell.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";

@@ -1,5 +1,5 @@
-// After its host died, a durable shell still has its deadline and its disk cap, and it keeps its exit code on
-// a full disk.
+// After its host died, a durable shell still has its deadline and disk cap, and keeps its exit code on a full
+// disk.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmdirSync, statSync, writeFileSync } from "node:fs";

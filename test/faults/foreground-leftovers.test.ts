@@ -10,8 +10,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const { manager, run } = useShells();
 
 /**
- * Runs a foreground command that prints the time as its last line. Returns the delay from that time to the
- * result.
+ * Runs a foreground command that prints the time as its last line. Returns the delay from then to the result.
  */
 async function runTimed(shells: ShellManager, command: string) {
   const shell = await shells.createShell({

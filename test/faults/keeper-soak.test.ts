@@ -1,5 +1,4 @@
-// A keeper that runs for a long time does not grow or delay kills, and it reads requests in pieces of any
-// size.
+// A keeper that runs for a long time does not grow or delay kills. It reads requests in pieces of any size.
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,8 +20,7 @@ const { manager, run, directory } = useShells();
 const bareKeeper = useBareKeepers(directory);
 
 const STARTS = isLong ? 50_000 : 250;
-// If the keeper did not remove its jobs from bash's job table, the table would grow by 300 bytes for each
-// job.
+// If the keeper did not remove its jobs from bash's job table, each job would need 300 bytes there.
 const GROWTH_MAX_KIB = isLong ? 512 : 80;
 
 function parentOf(pid: number): number {

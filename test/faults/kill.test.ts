@@ -136,8 +136,7 @@ test("a process of another user is reported as a survivor, with the reason, by a
   const reason = notRoot() ?? packageHiddenFrom(user);
   skip(reason !== undefined, reason);
   const dir = directory();
-  // Create a setuid program of root that switches to another user, like sudo. Only the test's user can run
-  // it.
+  // Create a setuid program of root that switches to another user, like sudo. Only this user can run it.
   const tools = join(dir, "tools");
   const become = join(tools, "become");
   mkdirSync(tools);

@@ -16,10 +16,7 @@ interface Followed extends Described {
   readonly busyMs: number;
 }
 
-/**
- * The limit on the time for which the host blocks its event loop. A few reads at a time need a few
- * milliseconds.
- */
+/** How long the host may block its event loop. A few reads at a time need only a few milliseconds. */
 const BUSY_MAX_MS = 100;
 const GROWTH_MAX_MIB = 32;
 

@@ -28,8 +28,7 @@ const PRINT_STATE = [
 
 async function killBash({ session, run }: TestSession): Promise<void> {
   const pid = Number((await run('builtin echo "$$"')).out);
-  // Check the PID: the random state can change the output of echo, and the test must not kill another
-  // process.
+  // Check the PID, because the random state can change the output of echo: kill no other process.
   expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toContain("--noprofile");
   // Wait for the saved state: bash saves it after its result.
   await session.save();

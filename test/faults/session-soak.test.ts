@@ -1,5 +1,4 @@
-// In a session that runs for a long time, every result is correct and nothing grows. NACRE_LONG=1 runs 10,000
-// commands.
+// In a long session, every result is correct and nothing grows. NACRE_LONG=1 runs 10,000 commands.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

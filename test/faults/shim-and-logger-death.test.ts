@@ -21,8 +21,7 @@ async function startReady(shells: ShellManager, command: string): Promise<ShellP
 }
 
 /**
- * Runs `step` while the keeper of these shells is stopped: it does not reap its dead children, so they stay
- * zombies.
+ * Runs `step` while the keeper of these shells is stopped: its dead children are not reaped and stay zombies.
  */
 async function whileKeeperSleeps(shells: ShellManager, step: () => Promise<void>): Promise<void> {
   const keeper = keeperPid(shells.root.path);

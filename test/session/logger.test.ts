@@ -1,4 +1,4 @@
-// The host's check from outside whether a session's logger has written everything to disk.
+// The host checks from outside whether a session's logger has written everything to disk.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from "node:fs";
@@ -19,7 +19,7 @@ interface RunningLogger {
   print(text: string): void;
 }
 
-/** Starts a logger like the shim does. With `isSlow`, its output file is a pipe of 64 KiB. */
+/** Starts a logger as the shim does. If `isSlow`, its output file is a pipe of 64 KiB. */
 async function startLogger({
   program = "/bin/cat",
   isSlow = false,
@@ -102,7 +102,7 @@ test.skipIf(isRoot)(
     const { logger, print } = await startLogger({ program });
     await eventually(() => expect(logger.state).toBe("hidden"));
     print("0123456789");
-    // drain answers after a while without new bytes.
+    // drain stops waiting when no new bytes have arrived for a while.
     expect(await drain(logger)).toBe("unsure");
     expect(logger.size).toBe(10);
   },

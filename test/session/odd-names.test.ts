@@ -1,5 +1,5 @@
-// Directories whose names are not plain text: bytes that are not UTF-8, newlines, a real replacement character. A
-// session can enter such a directory and stays in it, even if its bash is replaced.
+// A session can enter a directory whose name contains bytes that are not UTF-8, newlines or a real
+// replacement character. It stays in that directory even if its bash is replaced.
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -25,7 +25,10 @@ const NAMES: readonly (readonly [string, string])[] = [
 ];
 
 const bytesIn = ({ path, from, to }: OutputPart) => textOfBytes(readRange(path, from, to));
-/** The name after lossy decoding. It contains U+FFFD instead of the stray bytes, so it names another directory. */
+/**
+ * The name after lossy decoding, with U+FFFD in place of each stray byte. It is the name of another
+ * directory.
+ */
 const misread = (name: string) => name.toWellFormed();
 
 function createDirectory(name: string, parent = shells.directory()) {
@@ -116,7 +119,7 @@ test.each(NAMES)(
 describe("a directory whose name is not UTF-8", () => {
   const ODD = textOfBytes(Buffer.from([0x64, 0xff]));
 
-  test("that was removed is quoted for bash in the note, and the session moves to its parent", async () => {
+  test("that was removed is quoted for bash in the note, and the session moves to the parent directory", async () => {
     const { parent, dir } = createDirectory(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}`);
@@ -129,7 +132,7 @@ describe("a directory whose name is not UTF-8", () => {
     expect(shownPath(dir)).toBe(`$'${parent}/d\\xff'`);
   });
 
-  test("that was removed before its bash ends makes the session move to its parent", async () => {
+  test("that was removed before bash ends makes the session move to the parent directory", async () => {
     const { parent, dir } = createDirectory(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}; x=1`);
@@ -187,7 +190,7 @@ describe("a directory whose name is not UTF-8", () => {
     await expect(start).rejects.toThrow(`Working directory does not exist: ${shownPath(dir)}`);
   });
 
-  test("keeps its position on the directory stack in a new bash", async () => {
+  test("is at the same position of the directory stack in a new bash", async () => {
     const { parent, dir } = createDirectory(ODD);
     const { session, run } = openSession(shells, {}, { workingDir: parent });
     await run(
@@ -229,7 +232,7 @@ describe("a directory whose name is not UTF-8", () => {
     );
   });
 
-  test("contains bytes that stay unchanged in a DEBUG trap, too", async () => {
+  test("has the same bytes in a DEBUG trap", async () => {
     const { run } = openSession(shells);
     await run("trap $'printf \\xff' DEBUG");
     expect(bytesIn((await run("echo a")).stdout)).toBe("\udcffa\n");

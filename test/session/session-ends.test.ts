@@ -171,7 +171,7 @@ test("a bash that read an unterminated substitution is replaced", async () => {
 test("a restored state that ends every new bash does not break the session", async () => {
   const { run } = openSession(shells);
   await run("export PATH; x=1");
-  // Restoring declarations cannot end bash. Only a signal that a restored trap sends can.
+  // Restoring declarations cannot end bash, but a signal that a restored trap sends can.
   await run("trap 'kill -9 $$' CHLD; y=2");
   const result = await run("exit 3");
   expect(result.restarted).toBe(true);

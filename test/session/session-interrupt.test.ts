@@ -1,4 +1,4 @@
-// Ending a command by an interrupt, an abort or its timeout. The session continues.
+// An interrupt, an abort signal or a timeout ends the running command. The session continues.
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { RunOptions } from "../../src/session/session-options.ts";
@@ -9,8 +9,9 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const shells = useShells({ shareManager: true });
 
 /**
- * Starts a command and resolves when it has created the file "ready", with a function that waits for the result. The
- * program that creates the file must not end before the interrupt: bash drops an INT while it reaps a child.
+ * Starts a command and waits until it has created the file "ready". Returns a function that waits for the
+ * result. The program that creates the file must not end before the interrupt: bash drops an INT while it
+ * reaps a child.
  */
 async function begin(
   { session, dir }: TestSession,
@@ -22,7 +23,7 @@ async function begin(
   return () => running;
 }
 
-/** A long grace period for tests of a command's reaction to a signal, which may be slow on a busy machine. */
+/** On a busy machine, a command may need this long to react to a signal. */
 const LONG_GRACE = { killGraceMs: 20_000 };
 
 describe("an interrupt", () => {
@@ -39,7 +40,7 @@ describe("an interrupt", () => {
   test("lets INT traps run, and does not replace a bash that handles the signal", async () => {
     const opened = openSession(shells, LONG_GRACE);
     await opened.run("trap 'echo interrupted' INT; x=kept");
-    // The command is ready when the child runs: bash gets another INT for each child that starts later.
+    // Let the child create the file: bash would get another INT for each child that starts later.
     const result = await begin(opened, "x=changed; sh -c 'touch ready; exec sleep 300'; echo after");
     await opened.session.interrupt();
     expect(await result()).toMatchObject({
@@ -87,7 +88,7 @@ describe("an interrupt", () => {
     expect(await opened.run(`kill ${earlier}`)).toMatchObject({ exitCode: 0 });
   });
 
-  test("of an idle session does nothing", async () => {
+  test("does nothing in an idle session", async () => {
     const opened = openSession(shells);
     expect(await opened.session.interrupt()).toBe(false);
     await opened.run("true");

@@ -1,4 +1,4 @@
-// Leftovers of a command: the result names them, they keep running, and they never print into the output of another
+// A command's result names its leftovers. They keep running, and they never print into the output of another
 // command.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells({ shareManager: true });
 
-/** Appended to `sleep N &`: waits until the fork has executed `sleep`. Before that the process is named bash. */
+/** After `sleep N &`, waits until the fork has executed `sleep`. Until then its name is bash. */
 const WAIT_FOR_EXEC = "until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done";
 
 test("a command returns without waiting for its leftovers, and the result names them", async () => {
@@ -25,7 +25,7 @@ test("a command returns without waiting for its leftovers, and the result names 
   expect((await run("echo next")).leftovers).toEqual([]);
 });
 
-test("the result also names a leftover without a command number", async () => {
+test("the result names a leftover even if it has no command number", async () => {
   const child = spawn("sleep", ["300"], { stdio: "ignore" });
   onTestFinished(() => void child.kill());
   await once(child, "spawn");

@@ -1,4 +1,5 @@
-// The meaning of a session's next command: functions, aliases and other state that changes the effect of a command.
+// The meaning of a session's next command is the state that can change its effect, such as functions and
+// aliases.
 import { describe, expect, test } from "vitest";
 import { type Meaning, meaningChange } from "../../src/session/session-meaning.ts";
 import { openSession } from "../fixtures/sessions.ts";
@@ -7,7 +8,7 @@ import { useShells } from "../fixtures/shells.ts";
 const shells = useShells({ shareManager: true });
 
 describe("the meaning of a session's next command", () => {
-  test("is null before the first command, and known as soon as that command has a result", async () => {
+  test("is null before the first command, and set as soon as that command has a result", async () => {
     const { session, run, dir } = openSession(shells);
     expect(session.meaning).toBeNull();
     await run("true");
@@ -64,7 +65,7 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning).toMatchObject({ functions: ["ls"], aliases: {}, variables: { CDPATH: "/x" } });
   });
 
-  test("does not change through a command that ended the bash", async () => {
+  test("is not changed by a command that ended bash", async () => {
     const { session, run } = openSession(shells);
     await run("alias a=b");
     await run("alias c=d; exit 3");

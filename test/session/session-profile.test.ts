@@ -1,4 +1,4 @@
-// The profile of a session: sourced once, before its first command.
+// The profile of a session is sourced once, before the first command.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -81,7 +81,7 @@ describe("a profile", () => {
     expect(isAlive(Number(readFileSync(join(dir, "pid"), "utf8")))).toBe(false);
   });
 
-  test("also applies to a shell that is started before the first command", async () => {
+  test("applies even to a shell that is started before the first command", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(profile, "export FROM=profile; f() { echo f; }");

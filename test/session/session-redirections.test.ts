@@ -1,4 +1,5 @@
-// `exec` with a redirection lasts until the command ends: each command starts with the session's own stdout and stderr.
+// A redirection by `exec` lasts until its command ends. Each command starts with the session's own stdout and
+// stderr.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

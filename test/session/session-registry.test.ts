@@ -1,4 +1,5 @@
-// Several sessions: by id and scope, in parallel, up to a limit; and shells started from them.
+// Several sessions run in parallel, up to a limit, and are found by id and scope. Shells can be started from
+// them.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -50,7 +51,7 @@ test("sessions are found by id and scope, and listed", async () => {
   expect(() => manager.session("bad", { workingDir: join(workingDir, "none") })).toThrow("does not exist");
 });
 
-test("above the limit, the longest idle session ends its bash, but keeps its state and its jobs", async () => {
+test("above the limit, the session that has been idle the longest ends its bash, but keeps its state and jobs", async () => {
   const manager = shells.manager({ killGraceMs: 300, maxSessions: 2 });
   const dir = shells.directory();
   const [a, b, c] = ["a", "b", "c"].map((id) => openSession(shells, {}, { manager, id, workingDir: dir }));

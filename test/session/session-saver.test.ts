@@ -1,4 +1,5 @@
-// A session whose state takes long to save: a fork of bash, the saver, writes the state while the session continues.
+// If saving a session's state takes long, a fork of bash, the saver, writes the state while the session
+// continues.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { allPids, lockLimits } from "../../src/engine/process-table.ts";
@@ -7,7 +8,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
-/** Opens a session with so many variables that a test can find the saver before the save is complete. */
+/** Opens a session with many variables: a save takes long enough for a test to find the saver. */
 async function openLarge(variables = 6_000): Promise<TestSession & { readonly pid: number }> {
   const opened = openSession(shells);
   const pid = Number(await opened.say(`echo "$$"`));
@@ -33,7 +34,7 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Waits for a saver other than `before`. */
+/** Waits for a saver with a PID other than `before`. */
 async function saverOf(bash: number, before = 0): Promise<number> {
   let found: number | undefined;
   await eventually(() => {

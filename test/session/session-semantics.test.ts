@@ -119,15 +119,14 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["test", `[[ abc =~ ^a(.)c$ ]] && echo \${BASH_REMATCH[1]}`],
 ];
 
-/** Runs the file with real pipes like a shell, not with Node's sockets. */
+/** Runs the file with real pipes, as a shell does, instead of Node's sockets. */
 function runFile(
   file: string,
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): { code: number; out: string; err: string } {
   const script = `{ { bash "$1" </dev/null; echo $? >"$1.code"; } 2>&3 | cat >"$1.out"; } 3>&1 | cat >"$1.err"`;
-  // Node gives this bash a socket as stdin. bash treats that as a remote login, and without --norc it would read the
-  // user's .bashrc.
+  // Use --norc: Node makes stdin a socket, so bash would assume a remote login and read the user's .bashrc.
   spawnSync("bash", ["--norc", "-c", script, "bash", file], { cwd, env });
   const read = (name: string) => readFileSync(`${file}.${name}`, "latin1");
   return { code: Number(read("code")), out: read("out"), err: read("err") };

@@ -1,4 +1,4 @@
-// State that a session keeps from command to command: `$?`, file descriptors, files of earlier output.
+// `$?`, file descriptors and the files of earlier output persist between the commands of a session.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -116,7 +116,7 @@ test("the output file of a leftover and the files of a result are kept after man
   await session.close();
 }, 60_000);
 
-test("a command that prints to new loggers keeps its output, even if bash has hundreds of open descriptors", async () => {
+test("output to new loggers is complete, even if bash has hundreds of open descriptors", async () => {
   const { run } = openSession(shells);
   // bash saves its stdout at the first free descriptor above 9, and reads its script from descriptor 255.
   const open = 'for ((fd = 10; fd < 700; fd++)); do ((fd == 255)) || eval "exec $fd</dev/null"; done';

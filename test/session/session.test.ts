@@ -115,7 +115,7 @@ describe("output", () => {
     const flags = "perl -MFcntl -e 'fcntl(STDOUT, F_SETFL, O_NONBLOCK | fcntl(STDOUT, F_GETFL, 0))'";
     await run(flags);
     expect((await run("seq 100000 | tail -1; seq 100000")).stdout.to).toBeGreaterThan(588_000);
-    // A program that keeps running and sets the flag again and again.
+    // This program keeps running and sets the flag again and again.
     await run(`perl -MFcntl -e 'while (1) { fcntl(STDOUT, F_SETFL, O_NONBLOCK) }' &`);
     const { stdout } = await run("seq 100000");
     expect(stdout.to - stdout.from).toBe(588_895);
@@ -123,7 +123,7 @@ describe("output", () => {
 });
 
 describe("input", () => {
-  test("of 1 MiB or 20 kB runs", async () => {
+  test("of 20 kB or 1 MiB is run completely", async () => {
     const { run } = openSession(shells);
     const long = `cat <<'EOF' | wc -c\n${"x".repeat(1024 ** 2)}\nEOF`;
     expect((await run(long)).out.trim()).toBe(String(1024 ** 2 + 1));

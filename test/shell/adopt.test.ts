@@ -35,7 +35,7 @@ test("a missing root has no shells to adopt", async () => {
   expect(await adoptedIds(join(shells.directory(), "missing"))).toEqual([]);
 });
 
-test("an ended durable shell is adopted once, for good", async () => {
+test("an ended durable shell is adopted only once", async () => {
   const path = durables.root();
   const { id, owners } = await endedShell(path, true);
   expect(await adoptedIds(path)).toEqual([id]);
@@ -58,7 +58,7 @@ test("a running durable shell is adopted from a dead holder, and not from a live
   const { id, files } = await starter.start({ command: `exec sleep ${marks.next()}`, durable: true });
   expect(await adoptedIds(path)).toEqual([]);
   await starter.kill();
-  // A dead holder: it has the PID of this process, but another start time.
+  // Simulate a dead holder: it has the PID of this process, but another start time.
   symlinkSync(`${process.pid} 1`, join(files.dir, "owner.1"));
   expect(await adoptedIds(path)).toEqual([id]);
   expect(await adoptedIds(path)).toEqual([]);

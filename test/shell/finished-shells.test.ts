@@ -69,7 +69,7 @@ describe("the end of a background shell", () => {
     expect(other.metadata).not.toHaveProperty("finished");
   });
 
-  test("is in one of two concurrent results", async () => {
+  test("is in only one of two concurrent results", async () => {
     const kit = await toolkit(directory());
     const id = await start(kit, "true");
     await ended(kit, id);
@@ -79,7 +79,7 @@ describe("the end of a background shell", () => {
     expect(results.filter(({ metadata }) => "finished" in metadata)).toHaveLength(1);
   });
 
-  test("is reported by one of two hosts of the same scope", async () => {
+  test("is reported by only one of two hosts of the same scope", async () => {
     const base = directory();
     const [one, two] = [await toolkit(base), await toolkit(base)];
     const id = await start(one, "true");

@@ -8,7 +8,7 @@ import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
-/** No command here needs a long grace period. */
+/** Uses a short grace period, because no command here needs a longer one. */
 const manager = () => shells.manager({ killGraceMs: 200 });
 
 /** Starts a shell and waits until it prints "up". */
@@ -48,7 +48,7 @@ describe("a kill", () => {
   test("does not let a shell that ignores TERM start its next command", async () => {
     const shells = manager();
     for (let round = 0; round < 15; round++) {
-      // The newest process of the machine is the child whose death the shell waits for.
+      // This shell waits for its child, which is the newest process on the machine.
       const shell = await up(shells, 'trap "" TERM; echo up; sleep 300; echo next step');
       await eventually(() => expect(commandLines(shell)).toContain("sleep 300"));
       expect((await shell.kill({ graceMs: 0 })).survivors).toEqual([]);

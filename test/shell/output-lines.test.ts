@@ -10,7 +10,7 @@ import { useDirectories } from "../fixtures/directories.ts";
 const directory = useDirectories();
 const containing = (text: string) => ({ matches: (line: string) => line.includes(text) });
 
-test("a line is found whatever the steps in which the file grew", () => {
+test("a line is found even if the file grows in arbitrary steps", () => {
   const path = join(directory(), "out");
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 12 })), (cuts) => {
@@ -39,7 +39,7 @@ test("a missing file has no line yet", () => {
   expect(search.advance()).toEqual({ line: "x" });
 });
 
-test("an endless line is tested in pieces, each with the end of the previous one, and no more is kept", () => {
+test("an endless line is tested in pieces of limited size that overlap", () => {
   const path = join(directory(), "out");
   const longest = READ_CHUNK_BYTES + MATCH_LINE_MAX_CHARS;
   writeFileSync(path, `${"a".repeat(READ_CHUNK_BYTES - 3)}needle${"b".repeat(3 * READ_CHUNK_BYTES)}`);
@@ -54,7 +54,7 @@ test("an endless line is tested in pieces, each with the end of the previous one
   expect(Math.max(...lengths)).toBeLessThanOrEqual(longest);
 });
 
-test("a backlog is searched in turns, so that other work can run", () => {
+test("a backlog is searched in several calls, so that other work can run in between", () => {
   const path = join(directory(), "out");
   writeFileSync(path, "a".repeat(READ_CHUNK_BYTES * READ_TURN_CHUNKS_COUNT + 1));
   const search = new LineSearch(path, 0, containing("b"));

@@ -45,7 +45,7 @@ describe("a search", () => {
     expect(found.lines.filter(({ isMatch }) => isMatch)).toHaveLength(3);
   });
 
-  test("searches the text that a person sees: no colors, the last state of a redrawn line, no CR of CRLF", async () => {
+  test("searches the visible text: no colors, only the last state of a redrawn line, no CR of a CRLF", async () => {
     const shell = await printed("\x1b[31mer\x1b[1mror\x1b[0m: red\n10%\r100% done\nwindows line\r\n");
     expect((await shell.search("error: red")).lines[0]?.text).toBe("error: red");
     expect((await shell.search("^100% done$")).lines[0]?.line).toBe(2);
@@ -104,7 +104,7 @@ describe("a search", () => {
     expect(page).toMatchObject({ lastLine: 100, next: { stream: "stdout", line: 43 } });
   });
 
-  test("stays within its limit and says where to continue", async () => {
+  test("stays within its limit and reports the line at which to continue", async () => {
     const shell = await printed(numbered(50_000));
     const found = await shell.search("line", { maxChars: 1_000 });
     const size = found.lines.reduce((sum, { text, line }) => sum + `stdout:${line}: ${text}\n`.length, 0);
@@ -156,7 +156,7 @@ describe("wrong input", () => {
     });
   });
 
-  test("a shell whose files were removed is swept, not empty", async () => {
+  test("a shell whose files were removed is reported as swept, not as empty", async () => {
     const shell = await printed("x\n");
     rmSync(shell.started.files.dir, { recursive: true });
     await expect(shell.search("x")).rejects.toMatchObject({ code: "swept" });

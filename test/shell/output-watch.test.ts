@@ -16,7 +16,7 @@ test("the first call returns at once, and the next call waits for a change", asy
   watch.close();
 });
 
-test("a nudge wakes the waiting call, and counts for the next one", async () => {
+test("a nudge wakes the waiting call, or else the next call", async () => {
   const watch = new OutputWatch(directory());
   await watch.next();
   const woken = watch.next(60_000).then(() => "woken");

@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((one) => new Promise((resolve) => one.close(resolve))));
 });
 
-/** A port on which nothing listens. */
+/** A port on which no process listens. */
 async function freePort(host = "127.0.0.1"): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
@@ -33,7 +33,7 @@ describe("a port", () => {
     expect(await shell.waitFor({ port })).toMatchObject({ kind: "listening", port });
   });
 
-  test("of another process is not ready, and names that process", async () => {
+  test("of another process is not ready, and the result names that process", async () => {
     const { start, read } = tools();
     const server = createServer();
     servers.push(server);
@@ -49,7 +49,7 @@ describe("a port", () => {
     await expect(shell.waitFor({ port }, 50)).rejects.toThrow(`PID ${process.pid}`);
   });
 
-  test("that the shell never opens fails with its output as soon as it ends", async () => {
+  test("that the shell never opens makes the wait fail with the shell's output as soon as the shell ends", async () => {
     const { start, read } = tools();
     const shell = await start("echo no config; exit 4");
     const result = await read(shell, { wait_for_port: await freePort(), wait_ms: 50_000 });

@@ -9,7 +9,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, directory, run } = useShells();
 
-/** A shell that evaluates every line that is appended to a file. */
+/** Starts a shell that evaluates each line that a test appends to a file. */
 async function scriptedShell() {
   const dir = directory();
   writeFileSync(join(dir, "script"), "");
@@ -75,7 +75,7 @@ describe("new output", () => {
     expect(shell.getAllOutput()).toBe("é\nmore\n[stderr]\noops\n");
   });
 
-  test("without stderr leaves it for the next read", async () => {
+  test("without stderr leaves the stderr output for the next read", async () => {
     const shell = await run(manager(), "echo a; echo b >&2");
     expect(shell.getNewOutput({ includeStderr: false })).toBe("a\n");
     expect(shell.lastReadStderr).toBe(0);

@@ -14,7 +14,8 @@ const oldShell = process.env["SHELL"];
 
 afterEach(() => {
   process.env["HOME"] = oldHome;
-  // An assignment of undefined would set the text "undefined" for the later test files of this worker.
+  // Delete the variable: an assignment of undefined would set the text "undefined" for later test files of
+  // this worker.
   if (oldShell === undefined) delete process.env["SHELL"];
   else process.env["SHELL"] = oldShell;
 });
@@ -42,11 +43,11 @@ function profileOf(shellPath: string, dir: string, timeoutMs = 20_000): UserEnvi
   });
 }
 
-/** The lines that each tool's manual puts into an rc file. The tools themselves are small stand-ins. */
+/** The lines that each tool's manual tells users to add to an rc file. Small scripts replace the tools. */
 const SNIPPETS: readonly {
   readonly tool: string;
   readonly rc: string;
-  /** Programs in ~/bin, and files in the home directory, as text of sh. */
+  /** Programs in ~/bin and files in the home directory. The values are sh scripts. */
   readonly programs?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
   readonly expected: (home: string) => Readonly<Record<string, unknown>>;
@@ -173,7 +174,7 @@ describe.each(SHELLS)("the profile of %s", (shellPath) => {
     });
   });
 
-  test("that prints, fails or uses the terminal at most adds a note", async () => {
+  test("that prints, fails or uses the terminal causes no more than a note", async () => {
     const noisy = profileOf(
       shellPath,
       home(shellPath, "echo hello; echo oops >&2; stty sane </dev/tty; export OK=1"),
@@ -185,7 +186,7 @@ describe.each(SHELLS)("the profile of %s", (shellPath) => {
     expect(failing.takeNote()).toBeUndefined();
   });
 
-  test("that hangs is ended and only adds a note", async () => {
+  test("that hangs is ended and causes only a note", async () => {
     const dir = home(shellPath, "echo $$ > ~/pid; sleep 98765");
     const profile = profileOf(shellPath, dir, 1_500);
     expect(await profile.variables()).toEqual({});

@@ -15,7 +15,7 @@ async function gated(command: string) {
 const GATE = "tail -f gate | read -r";
 
 describe("waiting for a line", () => {
-  test("returns the line, on either stream, whether it was printed before or comes later", async () => {
+  test("returns the line from either stream, whether it is printed before or during the wait", async () => {
     const { shell, open } = await gated(`echo early; ${GATE}; echo "listening on 8080" >&2; sleep 300`);
     expect(await shell.waitFor({ pattern: /early/ }, 10_000)).toEqual({
       kind: "matched",

@@ -17,14 +17,14 @@ import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();
 
-/** Every byte that a file name can hold, in one name. */
+/** A name that contains every byte that a file name can contain. */
 const EVERY_BYTE = Buffer.from(Array.from({ length: 255 }, (_, i) => i + 1).filter((byte) => byte !== 0x2f));
 
 test.each([
   ["ASCII", Buffer.from("/srv/project")],
   ["UTF-8 of every length", Buffer.from("/ä/語/😀")],
   ["a real replacement character", Buffer.from("/\ufffd")],
-  ["a replacement character beside a stray byte", Buffer.from([0xef, 0xbf, 0xbd, 0xff])],
+  ["a replacement character next to a stray byte", Buffer.from([0xef, 0xbf, 0xbd, 0xff])],
   ["half a character", Buffer.from([0x2f, 0xe2, 0x82])],
   ["overlong encodings", Buffer.from([0xc0, 0xaf, 0xf8, 0x88, 0x80, 0x80])],
   ["surrogates as UTF-8", Buffer.from([0xed, 0xb3, 0xbf, 0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80])],
@@ -58,7 +58,7 @@ test("UTF-8 text stays unchanged, and different names have different texts", () 
 
 test("text with a lone surrogate that represents no byte is not a path", () => {
   for (const text of ["\ud800", "\udc00", "\udc7f", "\udfff"]) expect(isPathText(`/a${text}`)).toBe(false);
-  // Two stray bytes that together form a character have another text.
+  // These two bytes together are a valid character, so neither is a stray byte.
   expect(isPathText("/\udcc3\udca4")).toBe(false);
 });
 

@@ -6,7 +6,7 @@ const mustNotWait = () => {
 };
 const free = { onWait: mustNotWait };
 
-/** Takes a lease that is not free, and waits for it. */
+/** Requests a lease that is not free, so the caller has to wait. */
 function wait(semaphore: KeyedSemaphore, key = "s", signal?: AbortSignal) {
   const state = { before: -1, isOver: false, leave: () => {} };
   const taken = semaphore.take(key, { onWait: (before) => (state.before = before), signal }).then((lease) => {

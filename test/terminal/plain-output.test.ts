@@ -1,5 +1,5 @@
-// Whatever bytes a program prints to its terminal, a model reads plain text: on the screen, in the output before it, in
-// search results and in errors.
+// A program may print any bytes to its terminal. A model reads only plain text: on the screen, in the output
+// before it, in search results and in errors.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools: make } = useTools();
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 
-/** Parts of sequences: whole ones, cut ones, 8-bit ones, unterminated strings, and bytes that are not UTF-8. */
+/** Complete, truncated and 8-bit sequences, unterminated strings, and bytes that are not UTF-8. */
 const PARTS: readonly Buffer[] = [
   ...[
     "\x1b[31m",
@@ -65,7 +65,7 @@ const RAW: readonly Buffer[] = [
   [0xed, 0xa0, 0x80],
 ].map((bytes) => Buffer.from(bytes));
 
-/** The same sequence for the same seed (a linear congruential generator). */
+/** Returns the same bytes for the same seed. The generator is linear congruential. */
 function payload(seed: number): Buffer {
   let state = seed;
   const next = (count: number) => {

@@ -1,4 +1,5 @@
-// Interactive programs, controlled through the tools until they exit. nacre reports what each one waits for.
+// These tests control interactive programs through the tools until the programs exit. nacre reports what each
+// program waits for.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +20,7 @@ function needs(program: string): string | undefined {
   return found ? undefined : `${program} is not installed`;
 }
 
-test("npm init takes answers until it exits", async () => {
+test("npm init accepts answers until it exits", async () => {
   const tools = make(TERMINALS);
   const npm = await drive(tools, "npm init --no-update-notifier");
   expect(await npm.look()).toMatchObject({ waiting: "key", text: expect.stringContaining("package name:") });
@@ -49,7 +50,7 @@ test("git add -p stages one hunk", async () => {
   expect(git(tools.dir, "diff", "--cached")).not.toContain("+last");
 });
 
-test("git rebase -i takes a plan from vim", async ({ skip }) => {
+test("git rebase -i reads its plan from vim", async ({ skip }) => {
   const missing = needs("vim");
   skip(missing !== undefined, missing);
   const tools = make(TERMINALS);
@@ -77,7 +78,7 @@ test("ssh asks about an unknown host key, then for a password", async ({ skip })
   skip(missing !== undefined, missing);
   const tools = make({ ...TERMINALS, policy: "off" });
   await tools.bash("ssh-keygen -q -t ed25519 -N '' -f key");
-  // As root, sshd insists on a directory in /run.
+  // As root, sshd requires a directory in /run.
   const server = `bwrap --dev-bind / / --tmpfs /run --dir /run/sshd $(PATH=$PATH:/usr/sbin type -P sshd) -i -f /dev/null -o HostKey=$PWD/key`;
   const options = [
     "UserKnownHostsFile=$PWD/known",

@@ -1,4 +1,5 @@
-// What a program waits for. Programs that do not wait for input are never reported as waiting, whatever they print.
+// nacre reports what a program waits for. A program that does not wait for input is never reported as
+// waiting, whatever it prints.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, directory } = useShells();
 
-/** The runs of each program below, and how many run at the same time. */
+/** The number of runs of each program below, and the number of runs at the same time. */
 const RUNS = isLong ? 100 : 1;
 const AT_ONCE = 4;
 
@@ -126,7 +127,7 @@ test.each(Object.entries(READERS))("the wait is reported: %s", async (_name, [co
     terminal: true,
   });
   await eventually(async () => expect((await shell.screen()).waiting).toBe(waiting), 20_000);
-  // The state must be stable. A program that is still starting can look like another one for a moment.
+  // Check that the state is stable: while a program starts, it can look like another one for a moment.
   if (waiting !== "maybe") expect(new Set(await pollWaiting(shell))).toEqual(new Set([waiting]));
 });
 

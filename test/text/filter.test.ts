@@ -33,7 +33,7 @@ describe("filtering", () => {
     expect(filterLines("", compilePattern(""))).toEqual({ text: "", kept: 0, skipped: 0 });
   });
 
-  test("accepts patterns that models usually write", () => {
+  test("accepts the patterns that models usually write", () => {
     const matches = (source: string, line: string): boolean => compilePattern(source).matches(line);
     expect(matches("(?i)error|warn(ing)?", "WARNING: x")).toBe(true);
     expect(matches("listening on \\d+", "listening on 3000")).toBe(true);
@@ -117,7 +117,7 @@ describe("hostile patterns match quickly", () => {
     (source) => {
       const pattern = compilePattern(source);
       pattern.matches("warm up");
-      // Take the fastest of five runs: other processes slow down some of them.
+      // Use the fastest of five runs, because other processes slow down some of them.
       const times = Array.from({ length: 5 }, () => {
         const started = performance.now();
         expect(pattern.matches(line)).toBe(false);

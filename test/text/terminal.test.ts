@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { plainText } from "../../src/text/terminal.ts";
 
 test.each([
-  ["colours", "\x1b[1;31merror\x1b[0m: x", "error: x"],
-  ["24-bit colours with colons", "\x1b[38:2::255:0:0mx\x1b[m", "x"],
+  ["colors", "\x1b[1;31merror\x1b[0m: x", "error: x"],
+  ["24-bit colors with colons", "\x1b[38:2::255:0:0mx\x1b[m", "x"],
   ["private modes", "\x1b[?25l\x1b[?1049hx\x1b[?25h", "x"],
   ["a title", "\x1b]0;title\x07x", "x"],
   ["a link", "\x1b]8;;https://example.com\x1b\\here\x1b]8;;\x1b\\", "here"],
@@ -107,6 +107,6 @@ test.each([
   const started = performance.now();
   plainText(text);
   plainText(`${"a".repeat(500_000)}${"\b".repeat(500_000)}x`);
-  // Quadratic time would be hours.
+  // Quadratic time would take hours.
   expect(performance.now() - started).toBeLessThan(60_000);
 });

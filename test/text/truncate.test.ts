@@ -73,7 +73,7 @@ describe("the ends of a text whose middle was not read", () => {
     );
   });
 
-  test("are cut like a whole text", () => {
+  test("are cut in the same way as a text that was read completely", () => {
     const whole = lines(20_000);
     const ends = { head: whole.slice(0, 40_000), tail: whole.slice(-40_000) };
     const middle = measureText(whole.slice(40_000, -40_000));
