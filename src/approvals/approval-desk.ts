@@ -1,15 +1,15 @@
-// Gets the answer to one request: finds or stores its record, asks through the caller's callback, and waits for the
-// first answer from anywhere.
+// Obtains the answer to one request: finds or stores its record, calls the caller's callback, and waits for the first
+// answer from the callback or from another process.
 //
 //   ask
 //     findFor          an identical request: its answer, or the record to wait for
-//     remembered       an answer that a person has given for such commands
+//     remembered       a remembered answer that covers this command
 //     create           else a new record
 //     Question         one per record and process: the callback, the poll for answers of other processes, the deadline
 //     use              claims the answer; asks again if another identical call has claimed it first
 //
-// A call that returns without an answer leaves its question open: the answer is stored, and the next identical call
-// finds it.
+// If a call returns without an answer, its request stays open. A later answer is stored, and the next identical call
+// uses it.
 import type { StateRoot } from "../engine/state-dir.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { wallMs } from "../support/clock.ts";
@@ -23,18 +23,18 @@ import { Question } from "./question.ts";
 export interface AskOptions {
   readonly wanted: NewApproval;
   /**
-   * Asks a person. Without it, the call does not wait. Throws AnswerComesLater if another call will deliver the answer.
+   * Asks a person. Throws AnswerComesLater if another call will deliver the answer. Without it, the call does not wait.
    */
   readonly approve: ((asking: ApprovalAsking) => Promise<ApprovalAnswer>) | undefined;
-  /** The call returns without an answer after this time. */
+  /** The longest wait for an answer. The call then returns without one. */
   readonly pendingAfterMs: number | undefined;
-  /** The request stays open when this process ends. */
+  /** Whether the request stays open when this process ends. */
   readonly outlives: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
 export type Asked =
-  /** `id`: of the remembered answer. */
+  /** `id`: the id of the remembered answer. */
   | { readonly kind: "remembered"; readonly id: string; readonly allow: boolean; readonly until: string }
   | { readonly kind: "answered"; readonly id: string; readonly end: ApprovalEnd }
   | Unanswered;
@@ -78,7 +78,7 @@ export class ApprovalDesk {
     }
   }
 
-  /** Ends the open requests of a scope whose answers no later call can use. */
+  /** Withdraws the open requests of a scope that has ended: no later call can use their answers. */
   withdraw(scope: string, by: string): void {
     for (const { record, end } of this.store.list()) {
       if (record.scope === scope && end === undefined) this.#withdraw(record, by);
@@ -98,7 +98,7 @@ export class ApprovalDesk {
     const question = this.#open.get(id) ?? this.#newQuestion(record, approve);
     const end = await within(pendingAfterMs ?? Number.POSITIVE_INFINITY, question.end, signal);
     if (signal?.aborted) {
-      // The answer may have come at the same moment. It then stays valid for the next identical call.
+      // If an answer was stored first, it stays valid for the next identical call.
       this.#withdraw(record, "the caller, which canceled the call");
       throwIfAborted(signal);
     }

@@ -1,4 +1,4 @@
-// Reads and writes the files of approvals. A file appears with its complete content and is private to this user. An
+// Reads and writes the files of approvals. A file appears with its complete content, and only this user can read it. An
 // answer file is created only once.
 import { randomBytes } from "node:crypto";
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -14,11 +14,11 @@ export function newId(prefix: string): string {
   return `${prefix}_${randomBytes(APPROVAL_ID_BYTES).toString("hex")}`;
 }
 
-/** Creates the file, unless it exists. Returns whether this call created it: exactly one of several callers wins. */
+/** Creates the file unless it exists. Returns whether this call created it: exactly one of several callers succeeds. */
 export function createOnce(dir: string, name: string, value: unknown): boolean {
   const fresh = write(dir, name, value);
   try {
-    // Use a hard link: a reader never finds the file without its content.
+    // Use a hard link, so that a reader never finds the file without its content.
     linkSync(fresh, join(dir, name));
     return true;
   } catch (error) {
@@ -40,12 +40,12 @@ export function replaceFile(dir: string, name: string, value: unknown): void {
   }
 }
 
-/** undefined if the file does not exist or cannot be read. */
+/** Returns undefined if the file does not exist or cannot be read. */
 export function readText(dir: string, name: string): string | undefined {
   return attempt(() => readFileSync(join(dir, name), "utf8"));
 }
 
-/** The content as data, without a check of its shape. */
+/** Parses the content as JSON. Does not check its shape. */
 export function readJson<T>(dir: string, name: string): T | undefined {
   const text = readText(dir, name);
   return text === undefined ? undefined : attempt(() => JSON.parse(text) as T);

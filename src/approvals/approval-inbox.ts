@@ -1,4 +1,4 @@
-// The approvals of one state root for a person. The CLI, the page and kit.approvals use this to list and answer them.
+// Lists and answers the approvals of one state root, for the CLI, the page and kit.approvals.
 import { defined } from "../support/defined.ts";
 import type { RememberWish } from "../tool/context.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";
@@ -6,22 +6,22 @@ import { type ApprovalEntry, entryOf } from "./approval-record.ts";
 import { type RememberedEntry, rememberedEntry } from "./remembered-store.ts";
 
 export interface AnswerOptions {
-  /** The text that the agent sees if the answer is no. */
+  /** The text that the agent sees if the request is denied. */
   readonly reason?: string;
-  /** Where the answer comes from, for the record. */
+  /** The source of the answer, stored in its record. */
   readonly by?: string;
   /** Also answers later commands with the same effect. @default only this command */
   readonly remember?: RememberWish;
 }
 
-/** `id`: the id of a request or a remembered answer, or a unique beginning of it. */
+/** `id`: the id of a request or a remembered answer, or a unique prefix of the id. */
 export interface ApprovalInbox {
   /**
    * The requests of all agents on this state root, oldest first: open ones, and those that ended in the last 24 hours.
    */
   list(): readonly ApprovalEntry[];
   get(id: string): ApprovalEntry;
-  /** Throws if another answer came first, or the deadline has passed. The error names that answer and its time. */
+  /** Throws if another answer came first or the deadline has passed. The error names the first answer and its time. */
   approve(id: string, options?: AnswerOptions): ApprovalEntry;
   deny(id: string, options?: AnswerOptions): ApprovalEntry;
   /** The remembered answers that are valid now, oldest first. */

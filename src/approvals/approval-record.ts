@@ -12,13 +12,13 @@ import { wirePath } from "../support/path-text.ts";
 import type { ApprovalEffect, ApprovalRequest, PreviewSummary } from "../tool/context.ts";
 import type { JudgedEffect } from "./judged-effect.ts";
 
-/** The process that made a request, and the kernel and PID namespace that its PID belongs to. */
+/** The process that made a request, with the kernel and the PID namespace of its PID. */
 export interface ApprovalHost extends ProcessIdentity {
   readonly boot: string;
   readonly namespace: string;
 }
 
-/** The fields that an answer binds to: it is valid only for a request in which all of them are the same. */
+/** The fields that bind an answer to a request: the answer is valid only if all of them are equal. */
 interface BoundFields
   extends Pick<ApprovalRequest, "command" | "cwd" | "session" | "background" | "rule" | "reason"> {
   readonly effects: readonly ApprovalEffect[];
@@ -41,19 +41,19 @@ export interface ApprovalRecord
   readonly host: ApprovalHost | null;
   /** Whether a call of the host is waiting for the answer. */
   readonly waiting: boolean;
-  /** How often another host has taken over the request after a crash. */
+  /** How many times another host has taken over the request after a crash. */
   readonly reopened: number;
 }
 
-/** The end of a request: the first answer, or why there is none. */
+/** How a request ended: the first answer, or the reason why there is none. */
 export interface ApprovalEnd {
   readonly status: "approved" | "denied" | "expired" | "withdrawn";
   /** Where the answer came from: "nacre approve", "page", "elicitation", "terminal", "approve callback". */
   readonly by: string;
   readonly at: string;
-  /** What the person wrote. */
+  /** The text that the person wrote. */
   readonly reason?: string;
-  /** The id of the remembered answer that nacre stored for it. */
+  /** The id of the remembered answer, if nacre stored this answer as one. */
   readonly remembered?: string;
 }
 
@@ -100,7 +100,7 @@ export function statusOfApproval({ record, end }: Approval): ApprovalStatus {
 }
 
 export function isPastDeadline({ deadline }: Pick<ApprovalRecord, "deadline">): boolean {
-  // A deadline that cannot be read has passed: an answer must not be valid forever.
+  // Treat an unreadable deadline as passed: otherwise an answer would be valid forever.
   return !(Date.parse(deadline) > wallMs());
 }
 
@@ -108,7 +108,7 @@ export function thisHost(): ApprovalHost {
   return { ...thisProcess(), boot: bootId(), namespace: pidNamespace() };
 }
 
-/** A host in another PID namespace of this machine counts as alive, because its PID means nothing here. */
+/** A host in another PID namespace of this machine counts as alive, because its PID cannot be checked here. */
 export function isAliveHost({ pid, startTime, boot, namespace }: ApprovalHost): boolean {
   if (boot !== bootId()) return false;
   return namespace !== pidNamespace() || isSameProcess(pid, startTime);

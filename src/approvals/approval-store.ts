@@ -61,8 +61,8 @@ export class ApprovalStore {
   }
 
   /**
-   * The approval with this id, or with an id that begins with it. Prefers those that can be answered. Throws if there is
-   * none, or several.
+   * Finds an approval by its id or by the beginning of its id. Prefers approvals that can be answered. Throws if no
+   * approval matches, or several.
    */
   find(idOrPrefix: string): Approval {
     const known = this.get(idOrPrefix);
@@ -84,7 +84,7 @@ export class ApprovalStore {
     throw new NacreError("invalid_input", `There is no approval ${idOrPrefix}. ${hint}`);
   }
 
-  /** Finds an earlier request whose answer, given or still to come, is also valid for this one. */
+  /** Finds an earlier request with the same bound fields: its present or future answer is valid for this request. */
   findFor(wanted: NewApproval): Approval | undefined {
     const all = this.list().filter((one) => isReusable(one) && isBoundTo(one.record, wanted));
     return all.findLast(({ end }) => end !== undefined) ?? all.at(-1);
@@ -126,7 +126,7 @@ export class ApprovalStore {
     });
   }
 
-  /** The call of this process stops waiting. `outlives`: the request stays open after this process ends. */
+  /** Call when the call of this process stops waiting. `outlives`: the request stays open after this process ends. */
   release(record: ApprovalRecord, outlives: boolean): void {
     this.#rewrite(record, { waiting: false, host: outlives ? null : record.host });
   }
@@ -146,8 +146,8 @@ export class ApprovalStore {
   }
 
   /**
-   * Stores this answer unless there is one, and remembers it if the person wants that. Returns undefined if another
-   * answer came first.
+   * Stores this answer unless the request already has one. Also remembers it, if the person asked for that. Returns
+   * undefined if another answer came first.
    */
   concludeAs(
     record: ApprovalRecord,
@@ -221,7 +221,7 @@ function isReusable({ record, end, usedAt }: Approval): boolean {
   if (end && end.status !== "approved" && end.status !== "denied") return false;
   if (record.host === null) return true;
   if (isAliveHost(record.host)) return !record.waiting;
-  // A request is taken over once. If that host died as well, the next call makes a new request.
+  // A request is taken over only once. If that host has died too, the next call makes a new request.
   return record.reopened === 0;
 }
 

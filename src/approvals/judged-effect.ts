@@ -1,21 +1,21 @@
-// The effect that a remembered answer covers: the commands that a rule asked about, as the policy judged them. A later
+// The effect that a remembered answer covers: the commands for which a rule asked, as the policy judged them. A later
 // command matches only if each of its judged commands equals a remembered one.
 import type { ExplainedCommand, ExplainedPath, Finding } from "../policy/verdict.ts";
 
 export interface JudgedEffect {
-  /** The rules that asked about this command. Empty for a command that runs under one that a rule asked about. */
+  /** The rules that asked about this command. Empty if a rule asked only about a command that starts this one. */
   readonly rules: readonly string[];
   /** The reasons that the rules gave. */
   readonly reasons: readonly string[];
   readonly program: string;
-  /** Its first operand, which for many programs is a subcommand; null without one. */
+  /** The program's first operand, often a subcommand; null if there is none. */
   readonly operand: string | null;
-  /** The programs that start it, outermost first. */
+  /** The programs that start this program, outermost first. */
   readonly via: readonly string[];
   readonly paths: readonly ExplainedPath[];
 }
 
-/** Null if a rule asked about something other than a known command: then no later command can be compared with it. */
+/** Returns null if a rule asked about anything but a known command: no later command could be compared with that. */
 export function judgedEffects(
   findings: readonly Finding[],
   commands: readonly ExplainedCommand[],
@@ -34,7 +34,7 @@ export function judgedEffects(
   return effects.some(hasUnknown) ? null : effects;
 }
 
-/** Whether an answer that is remembered for `remembered` covers a command that is judged as `judged`. */
+/** Whether an answer remembered for the effects `remembered` covers a command with the effects `judged`. */
 export function covers(
   remembered: readonly JudgedEffect[],
   judged: readonly JudgedEffect[],
@@ -50,14 +50,14 @@ function effectOf({ program, args, via, paths }: ExplainedCommand, found: readon
     rules: found.map(({ rule }) => rule).sort(),
     reasons: found.map(({ reason }) => reason).sort(),
     program,
-    // An operand that is a path is among the paths.
+    // With paths, leave the operand out: an operand that is a path is already in `paths`.
     operand: paths.length > 0 ? null : operand,
     via,
     paths,
   };
 }
 
-/** The policy shows a value that it does not know as an ellipsis. */
+/** Whether a value is unknown. The policy writes unknown values as an ellipsis. */
 function hasUnknown({ program, operand, via, paths }: JudgedEffect): boolean {
   return [program, operand ?? "", ...via, ...paths.map(({ path }) => path)].some((text) =>
     text.includes("…"),
@@ -75,7 +75,7 @@ function keyOf(
   const places = paths.map(({ effect, path, class: kind, recursive }) =>
     JSON.stringify([effect, kind, recursive, binding === "exact" ? path : null]),
   );
-  // A reason names paths. With `class`, the path is left out on both sides.
+  // Reasons contain paths. With `class`, remove the paths from both reasons before they are compared.
   const texts = binding === "exact" ? reasons : reasons.map((reason) => withoutPaths(reason, paths));
   return JSON.stringify([rules, texts, program, operand, via, [...new Set(places)].sort()]);
 }

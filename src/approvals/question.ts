@@ -1,5 +1,5 @@
-// One open request in this process: calls the callback that asks a person, polls for the answer of another process, and
-// ends the request at its deadline. The first of these wins, because only one can create the answer file.
+// One open request in this process. Calls the callback that asks a person, polls for the answer of another process, and
+// ends the request at its deadline. The first of the three wins, because the answer file can be created only once.
 import { wallMs } from "../support/clock.ts";
 import { defined } from "../support/defined.ts";
 import { messageOf } from "../support/errors.ts";
@@ -10,7 +10,7 @@ import { type ApprovalEnd, type ApprovalRecord, isPastDeadline } from "./approva
 import { type ApprovalStore, describeEnd, type GivenAnswer } from "./approval-store.ts";
 
 export class Question {
-  /** undefined after stop(). "later": another call will deliver the answer. Rejects if asking failed. */
+  /** "later": another call will deliver the answer. Resolves to undefined after stop(). Rejects if asking failed. */
   readonly end: Promise<ApprovalEnd | "later" | undefined>;
   readonly #ended = deferred<ApprovalEnd | "later" | undefined>();
   readonly #record: ApprovalRecord;
@@ -28,7 +28,7 @@ export class Question {
     this.#store = store;
     this.end = this.#ended.promise;
     this.#timer = setInterval(() => this.#poll(), APPROVAL_POLL_MS);
-    // The poll must not keep the process alive. The waiting call does that.
+    // The poll must not keep the process alive. The waiting call keeps it alive.
     this.#timer.unref();
     void this.#ask(approve);
   }
@@ -63,7 +63,7 @@ export class Question {
     else if (isPastDeadline(this.#record)) this.#conclude({ status: "expired", by: "the deadline" });
   }
 
-  /** Stores this end, or uses the one that another process has stored first. */
+  /** Stores this end. If another process has stored an end first, uses that end. */
   #conclude(given: GivenAnswer): void {
     try {
       const own = this.#store.concludeAs(this.#record, given);

@@ -1,7 +1,7 @@
 // Remembered answers: a person's answers that stay valid for a session or a workspace, until they expire. An answer
-// covers later commands that the policy judges in the same way (judged-effect.ts). It never overrides a deny: the
-// policy denies before nacre reads any answer. A log in the same directory records each answer that is made, used or
-// removed.
+// covers later commands that the policy judges in the same way (judged-effect.ts). An answer never overrides a deny,
+// because the policy denies before nacre reads any answer. A log in the same directory records when answers are made,
+// used and removed.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { AuditLog } from "../audit/audit-log.ts";
@@ -21,12 +21,12 @@ export interface RememberedAnswer
   extends Pick<ApprovalRecord, "command" | "scope" | "session" | "workspace" | "rule"> {
   readonly id: string;
   readonly allow: boolean;
-  /** "session": for commands of the same session. "workspace": for commands of every agent in the same workspace. */
+  /** "session": valid for commands of the same session. "workspace": valid for every agent in the same workspace. */
   readonly lasts: RememberWish["lasts"];
-  /** "exact": only the same paths. "class": other paths of the same classes, too. */
+  /** "exact": covers only the same paths. "class": also covers other paths of the same classes. */
   readonly paths: NonNullable<RememberWish["paths"]>;
   readonly judged: readonly JudgedEffect[];
-  /** The request that was answered. */
+  /** The id of the request that was answered. */
   readonly approval: string;
   readonly by: string;
   readonly created_at: string;
@@ -49,7 +49,7 @@ export class RememberedStore {
     this.#dir = join(root.path, ROOT_NAMES.remembered);
   }
 
-  /** The answers that are valid now, oldest first. Removes the others. */
+  /** The answers that are valid now, oldest first. Removes expired answers. */
   list(): RememberedAnswer[] {
     const ids = fileNames(this.#dir).flatMap((name) => /^(rem_[0-9a-f]+)\.json$/.exec(name)?.[1] ?? []);
     const answers = ids.flatMap((id) => this.#read(id) ?? []);
@@ -58,7 +58,7 @@ export class RememberedStore {
     return answers.filter(isValid).sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
   }
 
-  /** Returns the answer for this command, if there is one, and records its use. A no wins over a yes. */
+  /** Returns the answer for this command, if there is one, and logs its use. A denial overrides an approval. */
   use(wanted: Wanted): RememberedAnswer | undefined {
     const { judged } = wanted;
     if (judged === null) return undefined;
@@ -75,7 +75,7 @@ export class RememberedStore {
     this.#log("made", answer, { command: answer.command, by: answer.by });
   }
 
-  /** Removes the answer with this id, or with an id that begins with it. */
+  /** Removes the answer with this id. The beginning of the id is enough if it is unique. */
   forget(idOrPrefix: string, by: string): RememberedAnswer {
     const all = this.list();
     const found = all.filter(
@@ -120,7 +120,7 @@ export class RememberedStore {
   }
 }
 
-/** The remembered answer for a request, as the person wished. Throws if the answer cannot be remembered. */
+/** Creates the remembered answer that the person asked for. Throws if the answer cannot be remembered. */
 export function rememberedAnswer(
   record: ApprovalRecord,
   { allow, wish, by }: { readonly allow: boolean; readonly wish: RememberWish; readonly by: string },

@@ -1,5 +1,5 @@
 // An append-only log of events, one JSON object per line. Each record contains the hash of its writer's previous
-// record, so verify-audit.ts detects a record that was changed, removed or inserted, and reports its line number.
+// record. So verify-audit.ts detects a changed, removed or inserted record, and reports its line number.
 //
 // Several processes can write to one file. Each process is a writer with its own chain of records. The first record of
 // a chain contains the hash of the last line that its writer found in the file. One system call writes a whole line, so
@@ -15,7 +15,7 @@ import { fsPath, shownPath, wirePath } from "../support/path-text.ts";
 export interface AuditRecord {
   /** The process that wrote the record. */
   readonly writer: string;
-  /** The number of the record in its writer's chain, from 0. */
+  /** The number of the record in its writer's chain, starting at 0. */
   readonly seq: number;
   /** The hash of the writer's previous record. In the first record: the hash of the last line in the file, or "". */
   readonly prev: string;
@@ -44,7 +44,7 @@ export class AuditLog {
     try {
       this.#fd = openSync(fsPath(path), "a+", 0o600);
       const last = lastLineOf(this.#fd);
-      // A crash can leave a partial line. End it, so that the next record is on its own line.
+      // A crash can leave a partial line. End that line: the next record needs a line of its own.
       if (last.isPartial) writeSync(this.#fd, "\n");
       this.#prev = last.text === "" ? "" : hashIn(last.text);
     } catch (error) {
@@ -56,7 +56,7 @@ export class AuditLog {
     }
   }
 
-  /** Appends the event. The kernel has the line when this returns, so a crash of this process does not lose it. */
+  /** Appends the event. When this returns, the kernel has the line, and a crash of this process cannot lose it. */
   write(event: NacreEvent | AuditedEvent): void {
     const record = { writer: this.#writer, seq: this.#seq, prev: this.#prev, event: asJson(event) };
     const hash = hashOf(record);
@@ -70,7 +70,7 @@ export class AuditLog {
     this.#prev = hash;
   }
 
-  /** If a full disk cuts the line, the next record starts on a new line. */
+  /** Throws if a full disk truncates the line. The next record then starts on a new line. */
   #append(line: string): void {
     const bytes = Buffer.from(this.#isLastLinePartial ? `\n${line}` : line);
     const written = writeSync(this.#fd, bytes);

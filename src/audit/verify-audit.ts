@@ -23,7 +23,7 @@ export async function verifyAudit(path: string): Promise<AuditCheck> {
     line++;
     const record = recordIn(text);
     if (!record) return { ok: false, line, problem: "it is not a complete audit record" };
-    // A repeated key or a further field would show a reader another event than the one that the hash covers.
+    // Reject repeated keys and extra fields: otherwise a reader could see an event that the hash does not cover.
     const problem =
       text === lineOf(record)
         ? problemOf(record, chains.get(record.writer), seen)

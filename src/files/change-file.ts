@@ -1,8 +1,8 @@
-// Changes one file for Write and Edit: holds the file's lock, requires that the reader knows the current version, and
-// replaces the file atomically.
+// Changes one file for Write and Edit: locks the file, requires that the reader knows its current version, and replaces
+// it atomically.
 //
 //   changeFile
-//     withAdmittedFile      admission, repeated if the path resolves to another file by then (file-admission.ts)
+//     withAdmittedFile      admission, repeated if the path then resolves to another file (file-admission.ts)
 //     withFileLock          one writer per file among all nacre processes
 //     load                  the file in its current version; must be the version that the reader knows
 //     change                the caller's new bytes
@@ -26,7 +26,7 @@ export interface FileChange {
   readonly tool: string;
   /** The text that an approval is bound to. */
   readonly what: string;
-  /** The new bytes; throws if they cannot be made. `before` is undefined if there is no file. */
+  /** Returns the new bytes, or throws if it cannot make them. `before` is undefined if there is no file. */
   readonly change: (before: Buffer | undefined, file: AdmittedFile) => Buffer;
 }
 
@@ -79,7 +79,7 @@ async function changeLocked(
   }
 }
 
-/** The file as it is now; undefined if there is none. Throws if the reader does not know this version. */
+/** Loads the current version; undefined if there is no file. Throws if the reader does not know this version. */
 async function versionNow(file: AdmittedFile, call: FileCall): Promise<LoadedFile | undefined | "moved"> {
   const found = await file.disk.locate(file.path);
   if (found.real !== file.real) return "moved";

@@ -1,4 +1,4 @@
-// Short comparisons of text for messages: what changed between two versions, and which lines come nearest to a text.
+// Short comparisons of text for messages: the changes between two versions, and the lines most similar to a text.
 import {
   DIFFERENCE_LINES_MAX_COUNT,
   NEAREST_LINE_MAX_CHARS,
@@ -7,7 +7,7 @@ import {
   NEAREST_SEARCH_LINES_MAX_COUNT,
 } from "../support/limits.ts";
 
-/** The lines that differ, without the equal lines at the start and at the end: `-3<tab>old`, `+3<tab>new`. */
+/** The changed lines as `-3<tab>old`, `+3<tab>new`, without the equal lines at the start and at the end. */
 export function differenceOf(before: string, after: string): string {
   const [old, now] = [before.split("\n"), after.split("\n")];
   const most = Math.min(old.length, now.length);
@@ -28,7 +28,7 @@ function numbered(sign: string, lines: readonly string[], start: number): string
   return more > 0 ? [...shown, `${sign} and ${more} more lines`] : shown;
 }
 
-/** ` The nearest lines:` and the lines, or "" if no line is near. */
+/** ` The nearest lines:` and the lines, or "" if no line is similar. */
 export function nearestLines(text: string, wanted: string): string {
   const lines = wanted.split("\n").map((line) => line.trim());
   // The longest line is the best clue to the location.

@@ -1,5 +1,5 @@
-// Replaces text in text: exact matches only, all edits or none. Two differences are tolerated, because they cannot lead
-// to a wrong match: LF in the edit where the file has CRLF, and the line numbers that Read prints before each line.
+// Replaces text in the content of a file: exact matches only, all edits or none. Two differences are tolerated, because
+// they cannot lead to a wrong match: LF in the edit where the file has CRLF, and the line numbers that Read prints.
 import { NacreError } from "../support/errors.ts";
 import { excerpt } from "../support/excerpt.ts";
 import { MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
@@ -14,12 +14,12 @@ export interface TextEdit {
 export interface EditedText {
   readonly text: string;
   readonly replacements: number;
-  /** The line of the first replacement of each edit, in the text that the edit found. */
+  /** For each edit, the line of its first replacement, counted in the text before that edit. */
   readonly lines: readonly number[];
   readonly notes: readonly string[];
 }
 
-/** Where an edit applies, and what it writes there. */
+/** The text that an edit found, its replacement, and the positions. */
 interface Match {
   readonly found: string;
   readonly written: string;
@@ -27,7 +27,7 @@ interface Match {
   readonly note?: string;
 }
 
-/** Each edit applies to the text that the edits before it produced. `explain` describes the lines nearest to a text. */
+/** Applies each edit to the result of the edits before it. `explain` describes the lines most similar to a text. */
 export function applyEdits(
   text: string,
   edits: readonly TextEdit[],
@@ -72,7 +72,7 @@ function matchOf(
       `${which}old_string was not found in the file: ${excerpt(wanted)}. It must match exactly, including white space.${near} ${NOTHING_CHANGED}`,
     );
   }
-  // Two occurrences can overlap: "aa" is in "aaa" twice, and only one of them was meant.
+  // Count overlapping occurrences too: "aa" is in "aaa" twice, and the edit is ambiguous.
   const last = text.lastIndexOf(match.found);
   const at = match.at.includes(last) ? match.at : [...match.at, last];
   if (at.length > 1 && !edit.replace_all) {
@@ -86,7 +86,7 @@ function matchOf(
   return match;
 }
 
-/** Reads the edit literally first. */
+/** Tries the edit literally first, then without the line numbers that Read prints. */
 function firstMatch(text: string, edit: TextEdit): Match | undefined {
   const endings = lineEndingsOf(text);
   const literal = matchWith(text, edit, endings);
@@ -102,7 +102,7 @@ function matchWith(
   { old_string: wanted, new_string: given }: TextEdit,
   endings: LineEndings,
 ): Match {
-  // In a file with CRLF only, a line feed in new_string means the end of a line.
+  // If all lines of the file end with CRLF, write each line feed in new_string as CRLF.
   const written = endings === "crlf" && !given.includes("\r") ? withCrlf(given) : given;
   const exact = { found: wanted, written, at: positionsOf(text, wanted) };
   if (exact.at.length > 0 || !wanted.includes("\n") || wanted.includes("\r")) return exact;
@@ -117,7 +117,7 @@ function matchWith(
   };
 }
 
-/** The edit without the numbers that Read prints; undefined if not every line has one. */
+/** The edit without the line numbers that Read prints; undefined if a line of old_string has no number. */
 function withoutNumbers({
   old_string: wanted,
   new_string: given,
@@ -152,7 +152,7 @@ function replaced(text: string, { found, written, at }: Match): string {
   return parts.join("") + text.slice(end);
 }
 
-/** The number of the line at a position, from 1. */
+/** The number of the line at a position, starting at 1. */
 export function lineAt(text: string, position: number): number {
   let line = 1;
   for (let at = text.indexOf("\n"); at !== -1 && at < position; at = text.indexOf("\n", at + 1)) line++;

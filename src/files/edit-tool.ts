@@ -91,7 +91,7 @@ export class EditTool extends FileTool<typeof INPUT, EditMetadata> {
 
 const NOT_EDITED: EditedText = { text: "", replacements: 0, lines: [], notes: [] };
 
-/** The edits of a call: one by old_string and new_string, or several by edits. */
+/** The edits of a call: one edit from old_string and new_string, or several from `edits`. */
 function editsOf({
   old_string,
   new_string,
@@ -111,7 +111,7 @@ function editsOf({
   const all = edits ?? [{ old_string: old_string ?? "", new_string: new_string ?? "", replace_all }];
   return all.map(({ old_string: wanted, new_string: given, replace_all: isAll = false }) => {
     checkWellFormed(given, "new_string");
-    // The match is exact, so what old_string contains is in the file at that place.
+    // The match is exact: a mark in old_string is part of the file at that position.
     checkMarksInEdit(wanted, given);
     return { old_string: wanted, new_string: given, replace_all: isAll };
   });

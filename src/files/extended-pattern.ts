@@ -1,6 +1,6 @@
-// Translates a regular expression that a model wrote for ripgrep into one for grep -E. Used only where ripgrep is not
-// installed. RE2 checks the pattern first: it refuses back-references, and patterns that are too large. A pattern that
-// grep cannot express is refused, not approximated.
+// Translates a regular expression for ripgrep into one for grep -E. Used only if ripgrep is not installed. RE2 checks
+// the pattern first and rejects back-references and patterns that are too large. A pattern that grep cannot express is
+// rejected, not approximated.
 import { NacreError } from "../support/errors.ts";
 import { compilePattern } from "../text/pattern.ts";
 
@@ -26,7 +26,7 @@ function nextPart(rest: string): { readonly text: string; readonly length: numbe
   if (rest.startsWith("(?:")) return { text: "(", length: 3 };
   if (rest.startsWith("(?")) throw unsupported(rest.slice(0, 4));
   if (rest.startsWith("[")) return bracket(rest);
-  // A lazy repetition matches the same lines.
+  // Drop the `?` of a lazy repetition: the repetition matches the same lines without it.
   const lazy = /^([*+?]|\{\d*,?\d*\})\?/.exec(rest);
   if (lazy) return { text: lazy[1] ?? "", length: lazy[0].length };
   if (!rest.startsWith("\\")) return { text: rest.charAt(0), length: 1 };
@@ -39,7 +39,7 @@ function nextPart(rest: string): { readonly text: string; readonly length: numbe
   throw unsupported(sequence);
 }
 
-/** Inside brackets grep knows no escapes. */
+/** Moves `]`, `^` and `-` to where grep reads them literally, because grep has no escapes inside brackets. */
 function bracket(rest: string): { readonly text: string; readonly length: number } {
   const found = /^\[(\^?)((?:\[:\w+:\]|\\.|[^\]\\])+)\]/s.exec(rest);
   if (!found) throw unsupported("[");

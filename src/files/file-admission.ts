@@ -1,15 +1,15 @@
-// Admits one file operation. It passes through the same admission as a command: the policy judges the command that has
-// the same effect (`cat -- PATH`, `tee -- PATH`), a person is asked about that command, and the audit log records it. So
-// a file tool can never do what a command may not, and no second set of rules exists.
+// Admits one file operation through the same admission as a command. The policy judges the command with the same effect
+// (`cat -- PATH`, `tee -- PATH`), approvals show that command, and the audit log records it. So a file tool can never
+// do what a command may not do, and there is no second set of rules.
 //
 //   admitFile
-//     pathFor        the path as the caller wrote it, from the session's directory
-//     locate         where it leads, without links; inside the sandbox if there is one
+//     pathFor        the absolute path; a relative path starts at the session's directory
+//     locate         the path without links, resolved inside the sandbox if there is one
 //     checkRoots     the allowed roots
 //     admit          the policy on both paths, approval (execution/admission.ts)
 //
-// The operation then opens the resolved path without following links. If the path leads elsewhere by then, the
-// operation starts again.
+// The operation then opens the resolved path without following links. If the caller's path resolves to another file by
+// then, the operation starts again.
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { type Admitted, admit } from "../execution/admission.ts";
@@ -38,7 +38,7 @@ export interface FileCall {
 export interface AdmittedFile extends Located {
   /** The path as the caller wrote it, made absolute. */
   readonly path: string;
-  /** The path for a message: how the caller would write it, and where its links lead. */
+  /** The path for a message: the caller's path, and the path without links if it differs. */
   readonly shown: string;
   readonly admitted: Admitted;
   readonly disk: Disk;
@@ -52,8 +52,8 @@ export type FileEffect =
   | { readonly kind: "write"; readonly tool: string; readonly what: string };
 
 /**
- * Admits the operation, then calls `work`. If the path leads elsewhere by then, `work` returns "moved", and both steps
- * are repeated.
+ * Admits the operation, then calls `work`. If the path meanwhile resolves to another file, `work` returns "moved", and
+ * both steps are repeated.
  */
 export async function withAdmittedFile<T>(
   given: string,
@@ -96,23 +96,23 @@ async function admitFile(
   const { env: _, ...rest } = context;
   const wanted = { command: commandFor(effect, path, real, missingDirs), background: false, session: null };
   const admitted = await admit(wanted, rest, options);
-  // Throw this only after the admission: a refusal must not reveal whether the path exists.
+  // Throw this error only after the admission: a refusal must not reveal whether the path exists.
   if ("error" in found) throw systemProblem(found.error, path);
   const reader = `${scopeOf(context)}\0${readerOf(context)}`;
   const shown = real === path ? shownPath(path) : `${shownPath(path)} -> ${shownPath(real)}`;
   return { ...found, path, shown, admitted, disk, service, reader };
 }
 
-/** The command with the same effect. Single quotes keep every character of a path as it is. */
+/** The command with the same effect. Single quotes preserve every character of a path. */
 export function commandFor(effect: FileEffect, path: string, real: string, missingDirs: number): string {
-  // The policy follows links itself. Naming the resolved path too binds the verdict to the file that will be opened.
+  // Name the resolved path too: this binds the verdict to the file that will be opened.
   const paths = (path === real ? [path] : [path, real]).map(shellQuote).join(" ");
   if (effect.kind === "read") return `cat -- ${paths}`;
   const parent = missingDirs > 0 ? `mkdir -p -- ${shellQuote(dirname(real))} && ` : "";
   return `${parent}tee -- ${paths} # ${effect.tool}: ${effect.what}`;
 }
 
-/** The absolute path. Keeps `..`, because the name before it may be a link. */
+/** Returns the absolute path. Preserves `..`, because the name before `..` may be a link. */
 export function pathFor(given: string, { context, options }: FileCall, parameter = "file_path"): string {
   const problem = given === "" ? "is empty" : given.includes("\0") ? "contains a NUL character" : undefined;
   if (problem !== undefined || !isPathText(given))
@@ -140,13 +140,13 @@ export function directoryOf({ context, options }: FileCall): string {
   return target.find()?.directoryFor(target.named) ?? context.workingDir;
 }
 
-/** `/a/./b//c` as `/a/b/c`. Keeps `..` and a final slash. */
+/** Turns `/a/./b//c` into `/a/b/c`. Preserves `..` and a final slash. */
 function withoutDots(path: string): string {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   return `/${parts.join("/")}${/[^/]\/$/.test(path) ? "/" : ""}`;
 }
 
-/** Each sandbox has its own /tmp: a file that the worker writes there would be invisible to commands. */
+/** Throws for a path that is private to each sandbox, such as /tmp: commands would not see a file written there. */
 function checkShared(
   path: string,
   real: string,

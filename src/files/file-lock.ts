@@ -1,5 +1,5 @@
-// One writer per file, among all nacre processes that use the same state root. Programs that do not ask for the lock can
-// still write at any moment: the check right before the rename finds most of those changes.
+// Allows one writer per file among all nacre processes with the same state root. Other programs do not use the lock and
+// can write at any moment. The version check right before the rename detects most of their changes.
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -41,13 +41,13 @@ export async function withFileLock<T>(
   }
 }
 
-/** Removes the locks of dead hosts: without this, the lock of a file that is never written again would stay. */
+/** Removes the locks of dead hosts: otherwise the lock of a file that is never written again would remain forever. */
 export function tidyFileLocks(root: StateRoot): void {
   const directory = locksOf(root);
   for (const name of attempt(() => readdirSync(directory)) ?? []) {
     if (!/^[0-9a-f]{64}$/.test(name)) continue;
     const path = join(directory, name);
-    // The first attempt fails if its host was killed while it took over the lock of another one.
+    // The first attempt fails if a host was killed while it took over another host's lock.
     const isTaken = [1, 2].some(() => attempt(() => tryLock(path, owner()) === undefined) === true);
     if (isTaken) unlock(path);
   }

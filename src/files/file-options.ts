@@ -1,4 +1,4 @@
-// The options of the file tools, and what their results have in common.
+// The base class of the file tools, and the metadata that all their results have.
 import { normalize } from "node:path";
 import type { z } from "zod";
 import {
@@ -37,7 +37,7 @@ export abstract class FileTool<Input extends z.ZodObject, M extends object> exte
   }
 }
 
-/** Notes on where the path of a call leads. */
+/** A note if the path of a call contains a symbolic link. */
 export function linkNotes({ path, real }: AdmittedFile): string[] {
   const isLinked = normalize(path).replace(/(.)\/$/, "$1") !== real;
   return isLinked ? [`The path leads to ${shownPath(real)} through a symbolic link.`] : [];

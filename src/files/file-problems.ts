@@ -1,4 +1,5 @@
-// The messages of the file tools for a path that they cannot use: what is there, why it is refused, what to do instead.
+// The errors of the file tools for a path that they cannot use. Each message says what is at the path, why the tools
+// refuse it, and what to do instead.
 
 import { type ErrorCode, messageOf, NacreError } from "../support/errors.ts";
 import { FILE_MAX_BYTES } from "../support/limits.ts";
@@ -12,7 +13,7 @@ export function missingFile(path: string, { nearest, missingDirs }: Located): Na
   return new NacreError("invalid_input", `${what}: ${shownPath(path)}.${near}`);
 }
 
-/** The error for what load() answers instead of the bytes of a file. */
+/** The error for an answer of load() without the bytes of a file. */
 export function notLoaded(
   path: string,
   answer: Exclude<LoadAnswer, { kind: "loaded" | "moved" }>,
@@ -44,7 +45,7 @@ const WHAT = {
   "kernel file": "not a file on a disk: the kernel generates its content. Read it with cat in a command.",
 } as const;
 
-/** The error for a path that leads elsewhere each time it is resolved. */
+/** The error for a path that resolves to another file at every attempt. */
 export function movingPath(path: string): NacreError {
   return new NacreError(
     "invalid_input",
@@ -52,7 +53,7 @@ export function movingPath(path: string): NacreError {
   );
 }
 
-/** The error for a refusal of the operating system; any other error as it is. */
+/** Describes a refusal of the operating system. Returns any other error unchanged. */
 export function systemProblem(thrown: unknown, path: string): unknown {
   if (thrown instanceof NacreError) return thrown;
   const code = systemCode(thrown);

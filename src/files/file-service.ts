@@ -1,5 +1,5 @@
-// Everything that the file tools of one manager share: the disk they work on, the versions that readers know, locks and
-// temporary files.
+// The state that the file tools of one manager share: their disks, the versions that readers know, and the records of
+// unfinished writes.
 
 import { scopeOf } from "../execution/scope.ts";
 import type { ShellManager } from "../shell-manager.ts";
@@ -25,14 +25,14 @@ export class FileService {
     this.unfinished = new UnfinishedWrites(manager.root);
   }
 
-  /** The tools of a manager share one, so that Edit knows what Read has read. */
+  /** Returns the manager's only service: Edit must know which files Read has read. */
   static of(manager: ShellManager): FileService {
     const known = FileService.#services.get(manager) ?? new FileService(manager);
     FileService.#services.set(manager, known);
     return known;
   }
 
-  /** Removes what a killed host left behind; once. */
+  /** Removes the temporary files and locks of killed hosts. Only the first call does work. */
   tidy(): void {
     if (this.#isTidy) return;
     this.#isTidy = true;

@@ -1,8 +1,8 @@
-// Paths of search results: relative to the session's directory where they are inside it, sorted, bounded.
+// Formats, sorts and limits the paths of search results.
 import { FILE_RESULT_MAX_CHARS } from "../support/limits.ts";
 import { isWithin, shownPath } from "../support/path-text.ts";
 
-/** The path for a model: relative to the session's directory if it is inside, because a later call accepts that. */
+/** The path for a model. A path inside the session's directory is relative to it, as later calls accept it. */
 export function shownFrom(directory: string, path: string): string {
   return shownPath(path !== directory && isWithin(path, directory) ? relativeTo(directory, path) : path);
 }
@@ -11,7 +11,7 @@ export function relativeTo(directory: string, path: string): string {
   return directory === "/" ? path.slice(1) : path.slice(directory.length + 1);
 }
 
-/** Makes a path from the output of a search program absolute. It is relative if the program ran in `root`. */
+/** Makes a path from the output of a search program absolute. A relative path starts at `root`. */
 export function absoluteFrom(root: string, path: string): string {
   if (path.startsWith("/")) return path;
   return `${root === "/" ? "" : root}/${path.replace(/^\.\//, "")}`;
@@ -22,7 +22,7 @@ export function sortedPaths(paths: readonly string[]): string[] {
   return [...paths].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-/** The first entries, up to a number and a length. */
+/** The first entries, up to `maxCount` entries and FILE_RESULT_MAX_CHARS characters. */
 export function firstEntries(entries: readonly string[], maxCount: number): readonly string[] {
   let chars = 0;
   const cut = entries.slice(0, maxCount).findIndex((entry) => {

@@ -1,5 +1,5 @@
 // Glob patterns: `*` and `?` within one name, `**` across directories, `[a-z]`, `{a,b}`. A pattern without a slash
-// matches the name of a file at any depth. Compiled for RE2, so that no pattern takes more than linear time.
+// matches the name of a file at any depth. Patterns are compiled for RE2, which matches in linear time.
 import { NacreError } from "../support/errors.ts";
 import { quotedExcerpt } from "../support/excerpt.ts";
 import { GLOB_MAX_CHARS } from "../support/limits.ts";
@@ -9,7 +9,8 @@ export interface GlobPattern {
   /** The directory that the pattern starts with, "" if it starts with a wildcard. */
   readonly base: string;
   /**
-   * A simpler pattern for a search program, which every matching file's name also matches; undefined if there is none.
+   * A pattern for file names that the search program can apply. It matches at least the names of all matching files;
+   * undefined if there is no such pattern.
    */
   readonly name: string | undefined;
   /** `path` is relative to the directory of the search. */
@@ -39,10 +40,10 @@ export function globPattern(source: string, parameter: string): GlobPattern {
   };
 }
 
-/** Patterns for file names that all search programs read in the same way. */
+/** Patterns for file names that all search programs interpret in the same way. */
 const SIMPLE_NAME = /^[\w.*?-]+(?:\{[\w.,*?-]+\})?$/;
 
-/** `..` as a whole name, or as an alternative in braces. No path in a result has one, so it could never match. */
+/** `..` as a whole name or as an alternative in braces. No path in a result contains `..`, so it could never match. */
 const PARENT = /(?:^|[/{,])\.\.(?:$|[/},])/;
 
 function translate(glob: string, parameter: string): string {
@@ -80,7 +81,7 @@ function nextPart(
   return { text: escaped(char), length: 1 };
 }
 
-/** `[a-z]` or `[!a-z]`; a bracket without its end stands for itself. */
+/** Translates `[a-z]` or `[!a-z]`. A `[` without a `]` is literal. */
 function nameSet(rest: string): { readonly text: string; readonly length: number } {
   const [whole, not = "", set = ""] = /^\[([!^]?)(\]?[^\]/]*)\]/.exec(rest) ?? [];
   if (whole === undefined) return { text: "\\[", length: 1 };

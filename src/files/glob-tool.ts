@@ -1,4 +1,4 @@
-// The Glob tool: files whose path matches a pattern, without those that ignore files exclude.
+// The Glob tool: lists files with a path that matches a pattern, except files that .gitignore and .ignore exclude.
 import { z } from "zod";
 import { NacreError } from "../support/errors.ts";
 import { GLOB_RESULTS_MAX_COUNT } from "../support/limits.ts";
@@ -24,7 +24,7 @@ const INPUT = z.object({
 });
 
 export interface GlobMetadata extends FileMetadata {
-  /** Number of files in the result, and number of all files that match. */
+  /** Number of files in the result. `total_files` counts all files that match. */
   readonly files: number;
   readonly total_files: number;
   readonly truncated: boolean;

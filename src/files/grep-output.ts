@@ -1,5 +1,5 @@
-// Reads what the search program printed. The path of a record ends with NUL and may contain newlines, so a record is read
-// from its start, and not by splitting the output into lines:
+// Parses the output of the search program. The path of a record ends with NUL and may contain newlines. So this module
+// reads records one after another instead of splitting the output into lines:
 //
 //   ripgrep, grep   path NUL number ":" text LF       context has "-" in place of ":"
 //   git grep        path NUL number NUL column NUL text LF       context has no column
@@ -32,7 +32,7 @@ export function readGrepLines(output: Buffer, hasContext: boolean): Map<string, 
   return files;
 }
 
-/** The paths of a list that is separated by NUL. */
+/** The paths of a list with NUL as separator. */
 export function readPaths(output: Buffer): string[] {
   return splitAt(output, 0).map(textOfBytes);
 }
@@ -55,7 +55,7 @@ function* recordsOf(output: Buffer, hasContext: boolean): Generator<GrepRecord> 
     const newline = output.indexOf(NEWLINE, nul);
     const end = newline === -1 ? output.length : newline;
     const given = textOfBytes(output.subarray(at, nul)).replace(BINARY_MESSAGES, "");
-    // The program prints a separator before each group of lines but the first. A name can begin in the same way.
+    // The program prints a separator before each group of lines except the first. A file name can also begin with it.
     const hasSeparator = hasContext && last !== undefined && given !== last && given.startsWith(SEPARATOR);
     const path = hasSeparator ? given.slice(SEPARATOR.length) : given;
     yield { path, hasSeparator, rest: output.subarray(nul + 1, end) };
@@ -83,6 +83,6 @@ function splitAt(output: Buffer, byte: number): Buffer[] {
 
 const NEWLINE = 0x0a;
 const SEPARATOR = "--\n";
-/** ripgrep reports a file in which it finds a NUL after the first match, on a line in front of the next path. */
+/** If ripgrep finds a NUL in a file after the first match, it prints this line before the next path. */
 const BINARY_MESSAGES =
   /^(?:[^\n]*: (?:WARNING: stopped searching binary file after match|binary file matches) \(found "\\0" byte around offset \d+\)\n)+/;

@@ -1,4 +1,4 @@
-// The Grep tool: lines that match a regular expression, the files that contain them, or their number.
+// The Grep tool: returns the lines that match a regular expression, the files that contain such lines, or their number.
 import { z } from "zod";
 import { secretSpans } from "../environment/redact.ts";
 import {
@@ -65,7 +65,7 @@ export type GrepArguments = z.input<typeof INPUT>;
 
 type Args = z.output<typeof INPUT>;
 
-/** What was found, sorted by path. */
+/** The matches of a search, sorted by path. */
 interface Matches {
   readonly entries: readonly string[];
   readonly matches: number;
@@ -116,7 +116,7 @@ export class GrepTool extends FileTool<typeof INPUT, GrepMetadata> {
       redacted,
       duration_ms: durationMs,
     };
-    // ripgrep reports only that a binary file matches, if the call names that file.
+    // If the call names a binary file, ripgrep reports only that the file matches.
     const isBinary = all.files === 0 && BINARY_FILE.test(stdout.toString("latin1"));
     const notes = [
       ...(isBinary ? ["The file is binary: it matches, but its lines are not shown."] : []),

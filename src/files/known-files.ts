@@ -1,16 +1,16 @@
-// The version of each file that a reader has seen last. Edit and Write change an existing file only if it still has the
-// bytes that the reader knows. In memory only: after a restart, a reader must read the file again.
+// The version of each file that a reader has read last. Edit and Write change an existing file only if it still has the
+// bytes that the reader knows. The versions are only in memory: after a restart, a reader must read the file again.
 import { KNOWN_FILES_MAX_BYTES, KNOWN_FILES_MAX_COUNT } from "../support/limits.ts";
 import { sha256Of } from "./disk/store.ts";
 
 export interface KnownVersion {
   readonly sha256: string;
-  /** undefined if the bytes were dropped to save memory. They are only needed to show what changed. */
+  /** undefined if the bytes were dropped to save memory. They only serve to show the changes in a message. */
   readonly bytes: Buffer | undefined;
 }
 
 export class KnownFiles {
-  /** By reader and path; the least recently used first. */
+  /** The versions by reader and path, least recently stored first. */
   readonly #versions = new Map<string, KnownVersion>();
   #keptBytes = 0;
 

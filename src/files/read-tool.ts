@@ -1,4 +1,4 @@
-// The Read tool: the lines of a text file with their numbers.
+// The Read tool: returns the lines of a text file with their numbers.
 import { z } from "zod";
 import { NacreError } from "../support/errors.ts";
 import { FILE_RESULT_MAX_CHARS, READ_LINES_MAX_COUNT } from "../support/limits.ts";
@@ -35,7 +35,7 @@ export interface ReadMetadata extends FileMetadata {
   readonly size_bytes: number;
   readonly encoding: TextEncoding;
   readonly line_endings: LineEndings;
-  /** Whether more lines follow, or a line was cut. */
+  /** Whether more lines follow or a line was cut. */
   readonly truncated: boolean;
   /** Number of secrets that were replaced by a mark. */
   readonly redacted: number;

@@ -1,5 +1,5 @@
-// The lines of a file for a model: numbered, without secrets, and cut where a line is too long. Redaction never moves a
-// line: a secret over several lines leaves its mark on each of them.
+// Formats the lines of a file for a model: numbered, without secrets, and with long lines cut. Redaction never changes
+// line numbers: a secret that spans several lines leaves its mark on each of them.
 import { type SecretSpan, secretSpans } from "../environment/redact.ts";
 import type { ResolvedExecutionOptions } from "../execution/execution-options.ts";
 import { READ_LINE_MAX_CHARS, READ_LINE_SEARCH_MAX_CHARS, REDACT_HOLD_MAX_CHARS } from "../support/limits.ts";
@@ -15,7 +15,7 @@ export interface ShownLines {
   readonly last: number;
 }
 
-/** Positions at which the lines of a text start. A line feed at the end of the text does not start another line. */
+/** The positions where the lines of a text start. A line feed at the end of the text does not start another line. */
 export function lineStarts(text: string): number[] {
   if (text === "") return [];
   const starts = [0];
@@ -51,7 +51,7 @@ export function showLines(
 }
 
 /**
- * The parts of the text that can be shown. Parts that are close together are joined; the hidden rest of a long line
+ * The parts of the text that can be shown. Parts that are close together are joined. The hidden rest of a long line
  * separates two parts.
  */
 function shownRanges(text: string, starts: readonly number[], first: number, last: number): TextRange[] {
@@ -72,7 +72,7 @@ interface TextRange {
   readonly to: number;
 }
 
-/** The secrets in these ranges. Detection also reads the text around a range. */
+/** The secrets in these ranges. Detection also reads the text around each range. */
 function spansIn(
   text: string,
   ranges: readonly TextRange[],

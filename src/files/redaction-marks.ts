@@ -1,5 +1,5 @@
-// Refuses to write a redaction mark that the file does not contain at that place: the model has copied it from output,
-// and writing it would replace a secret by its mark.
+// Refuses to write a redaction mark where the file itself has none. The model has copied the mark from output, and
+// writing it would replace a secret with its mark.
 import { REDACTION_MARK } from "../environment/redact.ts";
 import { NacreError } from "../support/errors.ts";
 

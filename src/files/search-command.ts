@@ -1,5 +1,5 @@
-// The commands that search files: ripgrep if it is installed, else git and grep. Each honors ignore files, skips .git,
-// follows no links below the start, and separates paths by NUL.
+// The commands that search files: ripgrep if it is installed, otherwise find, git and grep. All skip .git, follow no
+// links below the start, and separate paths with NUL. All except find and grep honor ignore files.
 import { accessSync, constants } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
@@ -10,12 +10,12 @@ export type SearchProgram = "rg" | "grep";
 
 export interface SearchCommand {
   readonly command: string;
-  /** Whether its output can be much longer than a list of files. */
+  /** Whether the output can be much longer than a list of files. */
   readonly isLong: boolean;
 }
 
 export interface ListRequest {
-  /** Absolute. */
+  /** The absolute path of the directory or file to search. */
   readonly root: string;
   /** A pattern for file names that narrows the list; undefined for all files. */
   readonly name: string | undefined;
@@ -31,7 +31,7 @@ export interface GrepRequest extends ListRequest {
   readonly multiline: boolean;
 }
 
-/** Whether ripgrep is in this PATH. */
+/** Returns "rg" if this PATH contains ripgrep. */
 export function searchProgram(path: string | undefined): SearchProgram {
   const folders = (path ?? "").split(":").filter((folder) => folder.startsWith("/"));
   return folders.some((folder) => isProgram(`${folder}/rg`)) ? "rg" : "grep";
@@ -44,7 +44,7 @@ export function listCommand(program: SearchProgram, request: ListRequest): Searc
 export function grepCommand(program: SearchProgram, request: GrepRequest): SearchCommand {
   const isLong = request.mode === "content";
   const command = program === "rg" ? ripgrepText(request) : plainGrepText(request);
-  // exec saves a process: bash becomes the search program.
+  // exec replaces bash with the search program, which saves a process.
   return { command: program === "rg" && !isLong ? `exec ${command}` : command, isLong };
 }
 
@@ -86,7 +86,7 @@ function ripgrepText({ pattern, root, mode, type, name, ...rest }: GrepRequest):
   ].join(" ");
 }
 
-/** git grep searches what git knows and does not ignore; outside a repository, grep searches everything. */
+/** In a repository, git grep searches all files that git does not ignore. Elsewhere, grep searches all files. */
 function plainGrepText({ pattern, root, mode, before, after, ...rest }: GrepRequest): string {
   const lacking = rest.multiline ? "multiline" : rest.type === undefined ? undefined : "type";
   if (lacking !== undefined) {

@@ -1,5 +1,5 @@
-// Runs the search program of Glob and Grep as an ordinary command: admitted, confined, recorded and bounded. The text of
-// the command consists of fixed options and quoted words only.
+// Runs the search program of Glob and Grep like any command: with admission, confinement, a record and limits. The
+// command text consists only of fixed options and quoted words.
 import { readRange } from "../engine/cursor.ts";
 import { admit, dryRunLine } from "../execution/admission.ts";
 import { runForeground } from "../execution/foreground.ts";
@@ -11,7 +11,7 @@ import { type SearchCommand, type SearchProgram, searchProgram } from "./search-
 export interface SearchOutput {
   readonly stdout: Buffer;
   readonly stderr: string;
-  /** null if the search did not end by itself. */
+  /** null unless the search program exited by itself. */
   readonly exitCode: number | null;
   /** Whether the search stopped early, because of its output limit or its timeout. */
   readonly isPartial: boolean;
@@ -22,12 +22,12 @@ export interface SearchOutput {
 export interface SearchFound {
   /** The directory or file of the call. */
   readonly root: string;
-  /** Where the program started: the root, or a directory below it. */
+  /** The directory or file that the program searched: the root, or a directory below it. */
   readonly start: string;
   /** The session's directory. */
   readonly directory: string;
   readonly program: SearchProgram;
-  /** A string is the line of a dry run. */
+  /** In a dry run: the line to show. */
   readonly output: SearchOutput | string;
   readonly notes: readonly string[];
 }
@@ -47,7 +47,7 @@ export async function searchIn(
   if (typeof output === "string" || output.exitCode === null || output.exitCode <= 1)
     return { ...found, notes: [] };
   const complaint = complaintOf(output.stderr);
-  // The directory in the pattern does not exist. That is not an error: nothing matches.
+  // If the directory in the pattern does not exist, nothing matches: that is not an error.
   if (base !== "" && /No such file|not a directory/i.test(output.stderr)) return { ...found, notes: [] };
   if (output.stdout.length === 0) {
     throw new NacreError("invalid_input", `${program} could not search ${given}: ${complaint}`);
@@ -61,10 +61,10 @@ function complaintOf(stderr: string): string {
   return lines.length > COMPLAINT_LINES_COUNT ? `${text} …` : text || "no reason given.";
 }
 
-/** A string is the line of a dry run. */
+/** In a dry run, returns the line to show. */
 async function runSearch(search: SearchCommand, call: FileCall): Promise<SearchOutput | string> {
   const { env: _, ...context } = call.context;
-  // The number of matching lines has no bound, and nacre keeps all output on disk. So head ends the search early.
+  // End a long search early with head: the number of matching lines is unlimited, and nacre stores all output on disk.
   const limit = `| head -c ${SEARCH_OUTPUT_MAX_BYTES}; exit "\${PIPESTATUS[0]}"`;
   const command = search.isLong ? `${search.command} ${limit}` : search.command;
   const admitted = await admit({ command, background: false, session: null }, context, call.options);

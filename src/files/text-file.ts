@@ -1,5 +1,5 @@
-// The text of a file, and the way back to its bytes. A decoded text encodes to exactly the same bytes, so an edit of the
-// text changes no other byte. Encodings that are not in TextEncoding are refused.
+// Decodes the bytes of a file to text, and encodes them back. A decoded text encodes to exactly the same bytes, so an
+// edit changes no other byte. Encodings that are not in TextEncoding are refused.
 import { NacreError } from "../support/errors.ts";
 import { shownPath } from "../support/path-text.ts";
 import { binaryKind } from "../text/binary.ts";
@@ -13,10 +13,10 @@ export interface TextFile {
 
 export type LineEndings = "lf" | "crlf" | "mixed" | "none";
 
-/** Throws for binary data and other encodings, and names the kind and the size. */
+/** Throws for binary data and for other encodings. The error names the kind and the size of the data. */
 export function decodeFile(bytes: Buffer, path: string): TextFile {
   const file = decode(bytes, path);
-  // A text file contains no NUL. A command's output may contain some as separators, so binaryKind() accepts a few.
+  // A text file contains no NUL. binaryKind() accepts a few, because a command can print NUL as a separator.
   if (file.text.includes("\0")) throw notText(path, "binary data", bytes.length);
   return file;
 }
@@ -42,7 +42,7 @@ function notText(path: string, kind: string, size: number): NacreError {
   );
 }
 
-/** Expects text without half of a surrogate pair: checkWellFormed() refuses it. */
+/** Expects well-formed text: call checkWellFormed() first. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer {
   if (encoding === "utf-8") return Buffer.from(text);
   if (encoding === "utf-8-bom") return Buffer.concat([UTF_8_MARK, Buffer.from(text)]);
@@ -51,7 +51,7 @@ export function encodeText(text: string, encoding: TextEncoding): Buffer {
   return Buffer.concat([encoding === "utf-16be" ? UTF_16BE_MARK : UTF_16LE_MARK, content]);
 }
 
-/** Refuses half of a surrogate pair, which no encoding can represent, and NUL, which makes a file binary. */
+/** Throws for half of a surrogate pair, which no encoding can represent, and for NUL, which makes a file binary. */
 export function checkWellFormed(text: string, parameter: string): void {
   if (text.includes("\0")) {
     throw new NacreError(

@@ -1,6 +1,6 @@
-// Temporary files of writes that a killed host did not finish. Before a write creates its temporary file, a symbolic
-// link in the state root names it. The next start finds the files of dead hosts through these links, without searching
-// directories, and removes them. A link needs no disk block, so it works on a full disk.
+// Removes the temporary files of writes that a killed host did not finish. Before a write creates its temporary file,
+// it creates a symbolic link in the state root that names the file. Through these links, the next host finds the files
+// of dead hosts without searching directories. A link needs no disk block, so it works on a full disk.
 import { randomBytes } from "node:crypto";
 import { lstatSync, readdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -22,7 +22,7 @@ export class UnfinishedWrites {
     this.#directory = join(root.path, ROOT_NAMES.files, FILES_NAMES.unfinished);
   }
 
-  /** Records a temporary file in this directory before it is created. */
+  /** Records the name of a temporary file in `directory`. Call before creating the file. */
   begin(directory: string): { readonly temporary: string; readonly end: () => void } {
     this.#root.ensure();
     makeDirs(this.#directory);
@@ -46,7 +46,7 @@ export class UnfinishedWrites {
   }
 }
 
-/** Removes only a regular file with such a name, and never follows a link. */
+/** Removes the path only if it is a regular file with the name of a temporary file. Never follows a link. */
 function removeTemporary(path: string): void {
   if (!TEMPORARY.test(basename(path))) return;
   const directory = HeldDirectory.open(dirname(path));

@@ -1,4 +1,4 @@
-// The Write tool: creates a file, or replaces the whole content of one that was read before.
+// The Write tool: creates a file, or replaces the whole content of a file that was read before.
 import { z } from "zod";
 import { attempt } from "../support/attempt.ts";
 import { wirePath } from "../support/path-text.ts";

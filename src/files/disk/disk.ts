@@ -1,12 +1,12 @@
-// The operations of the file tools on a disk: find a file, read it, replace it. The same code runs in this process and,
-// with a sandbox, in a worker inside the sandbox (files/worker). Every request and answer is plain data, so that it can
-// be sent as JSON.
+// The disk operations of the file tools: locate a file, read it, replace it. The code runs in this process or, with a
+// sandbox, in a worker inside the sandbox (files/worker). Requests and answers are plain data, because the worker
+// exchanges them as JSON.
 //
-//   locate   a path as a caller wrote it -> the path without links, and what is there
+//   locate   a path as a caller wrote it -> the path without links, and the kind of file there
 //   load     the bytes of a regular file, opened without following a link
 //   store    new bytes for a file whose version the caller knows; atomic where the file system allows it
 
-/** A version of a file. A program that changes the file changes at least one of these. */
+/** Identifies a version of a file. A program that changes the file changes at least one of these fields. */
 export interface FileIdentity {
   readonly dev: string;
   readonly ino: string;
@@ -30,7 +30,7 @@ export interface Located {
   readonly real: string;
   /** undefined if nothing exists there. */
   readonly kind: EntryKind | undefined;
-  /** How many of its parent directories do not exist either. */
+  /** How many of its parent directories do not exist. */
   readonly missingDirs: number;
   /** If nothing exists there: similar names in the directory, nearest first. */
   readonly nearest: readonly string[];
@@ -44,17 +44,17 @@ export interface LoadedFile {
 
 export type LoadAnswer =
   | ({ readonly kind: "loaded" } & LoadedFile)
-  /** The path leads elsewhere than when it was resolved. */
+  /** The path now resolves to another file than before. */
   | { readonly kind: "moved" }
   | { readonly kind: "not a file"; readonly entry: EntryKind }
   | { readonly kind: "too large"; readonly size: number }
-  /** It changes faster than it can be read. */
+  /** The file changes faster than it can be read. */
   | { readonly kind: "busy" };
 
 export interface StoreRequest {
-  /** As locate() returned it. */
+  /** The path as locate() returned it. */
   readonly real: string;
-  /** The version that is replaced; null if there must be no file. */
+  /** The version to replace; null if there must be no file. */
   readonly expected: { readonly identity: FileIdentity; readonly sha256: string } | null;
   readonly bytes: Buffer;
   /** Name of the temporary file, in the directory of the file. */
@@ -63,7 +63,7 @@ export interface StoreRequest {
   readonly missingDirs: number;
 }
 
-/** Why a file was written in place, and not replaced by a rename. */
+/** The reasons to write a file in place instead of replacing it by a rename. */
 export const IN_PLACE_REASONS = ["hard link", "owner", "directory", "mount point"] as const;
 export type InPlaceReason = (typeof IN_PLACE_REASONS)[number];
 
@@ -78,10 +78,10 @@ export type StoreAnswer =
       readonly mayLackAttributes: boolean;
     }
   | { readonly kind: "moved" }
-  /** Another version is there; undefined if it is gone or cannot be read as a whole. */
+  /** The file has another version now. `current` is undefined if the file is gone or cannot be read as a whole. */
   | { readonly kind: "stale"; readonly current: LoadedFile | undefined };
 
-/** Rejects with a system error (code) if the operating system refuses an operation. */
+/** If the operating system refuses an operation, the promise rejects with a system error that has a `code`. */
 export interface Disk {
   locate(path: string): Promise<Located>;
   load(real: string): Promise<LoadAnswer>;

@@ -1,5 +1,5 @@
-// Reads a regular file. Checks what the path leads to before and after opening it, so that it never reads a fifo, a
-// device, or a link that another process creates in between.
+// Reads a regular file. Checks the type of the file before and after opening it: otherwise it could read a fifo, a
+// device or a link that another process creates in between.
 import { constants, lstatSync, statfsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -39,7 +39,7 @@ export async function loadFrom(directory: HeldDirectory, real: string): Promise<
 
 async function openRegular(path: string | Buffer): Promise<FileHandle | undefined> {
   try {
-    // O_NONBLOCK: should the file be a fifo by now, open() must not wait for a writer.
+    // O_NONBLOCK: if another process has replaced the file by a fifo, open() must not wait for a writer.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
     return await open(path, flags);
   } catch (error) {
@@ -48,7 +48,7 @@ async function openRegular(path: string | Buffer): Promise<FileHandle | undefine
   }
 }
 
-/** Repeats the read until the file has not changed during it. */
+/** Repeats the read until the file does not change during a read. */
 async function readStable(handle: FileHandle): Promise<LoadAnswer> {
   for (let attempts = 0; attempts < FILE_ATTEMPTS_MAX_COUNT; attempts++) {
     const before = await handle.stat({ bigint: true });
@@ -65,7 +65,7 @@ async function readStable(handle: FileHandle): Promise<LoadAnswer> {
 }
 
 async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
-  // One more byte than expected shows that the file has grown.
+  // Ask for one byte more than expected: if it arrives, the file has grown.
   const buffer = Buffer.allocUnsafeSlow(size + 1);
   let length = 0;
   while (length < buffer.length) {

@@ -1,4 +1,4 @@
-// The disk as this process sees it.
+// The disk as this process sees it: the operations without a worker.
 import type { Disk } from "./disk.ts";
 import { load } from "./load.ts";
 import { locatePath } from "./locate.ts";

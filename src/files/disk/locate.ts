@@ -1,4 +1,4 @@
-// Resolves a path as the kernel would, including a path at which a file is about to be created.
+// Resolves a path as the kernel does, including the path of a file that does not exist yet.
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { attempt } from "../../support/attempt.ts";
@@ -29,7 +29,7 @@ function locateFrom(path: string, links: number): Located {
 
 function locateMissing(path: string, links: number, error: unknown): Located {
   const name = /[^/]*$/.exec(path)?.[0] ?? "";
-  // `missing/..` and `missing/` name directories, and the kernel does not find them either.
+  // Fail as the kernel does: `missing/..` and `missing/` name directories that do not exist.
   if (name === "" || name === "." || name === "..") throw error;
   const parent = locateFrom(dirname(path), links);
   if (parent.kind === undefined) {

@@ -1,12 +1,12 @@
-// Replaces the bytes of a file, if it is still the version that the caller knows.
+// Replaces the bytes of a file if the file still has the version that the caller knows.
 //
 //   store
-//     openParent            creates missing directories, and holds the file's directory open
-//     checkVersion          reads the file again: identity and hash must be those the caller knows
+//     MadeDirectories.open  creates missing directories, and opens the file's directory
+//     loadFrom, isExpected  reads the file again: identity and hash must be those the caller knows
 //     replace | createNew   temporary file, owner, mode and attributes, fsync, rename (link for a new file), fsync
-//     writeInPlace          where a rename would break something: hard links, another owner, a mount point
+//     writeInPlace          if a rename is impossible or would break hard links or the owner
 //
-// Whatever fails, the file keeps its old bytes, and no temporary file or new directory stays behind.
+// If any step fails, the file keeps its old bytes, and no temporary file or new directory remains.
 import { createHash } from "node:crypto";
 import {
   accessSync,
@@ -55,7 +55,7 @@ async function storeIn(directory: HeldDirectory, request: StoreRequest): Promise
       ? { kind: "moved" }
       : { kind: "stale", current: loadedOf(found) };
   }
-  // A rename would also replace a file that this user may not write. A command could not change it, so refuse.
+  // Refuse a read-only file: a rename could replace it, although a command could not write to it.
   accessSync(path, constants.W_OK);
   if (found.hardLinks > 1) return await writeInPlace(path, request, found.bytes, "hard link");
   return await replace(directory, path, request, found.bytes);
@@ -86,7 +86,7 @@ async function replace(
   try {
     handle = await open(temporary, CREATE_NEW, 0o600);
   } catch (error) {
-    // This user may write the file, but cannot create a file next to it.
+    // This user can write to the file, but cannot create a file in its directory.
     if (["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "")) return await inPlace("directory");
     throw error;
   }
@@ -98,11 +98,11 @@ async function replace(
       return await inPlace("owner");
     }
     const mayLackAttributes = !(await keepAttributes(path, handle));
-    // Set the mode again: the change of owner clears the setuid bit, and cp can be missing.
+    // Set the mode again: chown clears the setuid bit, and without cp the mode was not copied.
     await handle.chmod(Number(old.mode) & 0o7777);
     await handle.sync();
     const identity = identityOf(await handle.stat({ bigint: true }));
-    // Rename directly after the last check. A program that does not take nacre's lock can still write in between.
+    // Rename right after this last check. A program that does not use nacre's lock can still write in between.
     const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     if (!now || !isSameVersion(identityOf(now), identityOf(old))) {
       unlinkSync(temporary);
@@ -125,7 +125,7 @@ async function replace(
   }
 }
 
-/** False if this user may not give the new file to the owner of the old one. */
+/** Gives the new file the owner of the old file. Returns false if this user lacks the permission. */
 async function keepOwner(
   handle: FileHandle,
   { uid, gid }: { readonly uid: bigint; readonly gid: bigint },
@@ -141,7 +141,7 @@ async function keepOwner(
   }
 }
 
-/** False if the new file lacks an access control list or an extended attribute of the old one. */
+/** Returns false if an access control list or extended attribute of the old file could not be copied. */
 async function keepAttributes(path: string | Buffer, handle: FileHandle): Promise<boolean> {
   const old = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -151,7 +151,7 @@ async function keepAttributes(path: string | Buffer, handle: FileHandle): Promis
   }
 }
 
-/** The temporary file gets its name by link(), which fails if a file of that name has appeared. */
+/** Names the temporary file with link(), which fails if another process has created the file meanwhile. */
 async function createNew(
   directory: HeldDirectory,
   path: string | Buffer,
@@ -183,7 +183,7 @@ async function createNew(
   }
 }
 
-/** Not atomic. If the write fails, for example because the disk is full, the old bytes are written back. */
+/** Not atomic. If the write fails, for example on a full disk, writes the old bytes back. */
 async function writeInPlace(
   path: string | Buffer,
   { real, bytes }: StoreRequest,
@@ -218,7 +218,7 @@ async function overwrite(handle: FileHandle, bytes: Buffer): Promise<void> {
 
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** The directory of a file, and the missing ones above it, each created inside the one before. */
+/** Creates the missing parent directories of a file, from the outside in, and removes them after a failure. */
 class MadeDirectories {
   readonly #parent: string;
   readonly #names: readonly string[];

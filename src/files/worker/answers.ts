@@ -1,5 +1,5 @@
-// Checks the answers of the file worker. A sandboxed command may be able to forge an answer, so these checks guarantee
-// only its shape.
+// Checks the shape of the file worker's answers. The content stays untrusted: a sandboxed command may be able to forge
+// an answer.
 import { z } from "zod";
 import { FILE_MAX_BYTES, NEAREST_NAMES_MAX_COUNT } from "../../support/limits.ts";
 import {

@@ -1,5 +1,5 @@
-// Messages between the host and the file worker: four bytes with the length of a JSON text, then the text. Bytes of files
-// are base64.
+// Messages between the host and the file worker: four bytes with the length of a JSON text, then the text. The content
+// of files is encoded as base64.
 
 export function encodeFrame(message: unknown): Buffer {
   const text = Buffer.from(JSON.stringify(message, toPlain));
@@ -9,7 +9,7 @@ export function encodeFrame(message: unknown): Buffer {
   return frame;
 }
 
-/** Collects chunks until a message is complete. */
+/** Joins chunks to complete messages. */
 export class FrameReader {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
@@ -19,7 +19,7 @@ export class FrameReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** The messages that this chunk completes. Throws for a message that is too long, or is not JSON. */
+  /** Returns the messages that this chunk completes. Throws for a message that is too long or is not JSON. */
   push(chunk: Buffer): unknown[] {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
@@ -42,7 +42,7 @@ export class FrameReader {
   }
 }
 
-/** JSON.stringify has already called Buffer.toJSON, which lists the bytes as numbers. */
+/** Reads the Buffer from `this`: `value` is already the result of Buffer.toJSON, a list of numbers. */
 function toPlain(this: unknown, key: string, value: unknown): unknown {
   const own = (this as Readonly<Record<string, unknown>>)[key];
   return Buffer.isBuffer(own) ? own.toString("base64") : value;

@@ -1,6 +1,6 @@
-// The disk as a sandbox sees it: a worker inside the sandbox does the work. Starts the worker at the first request and
-// again after it has died; ends it after some time without requests. Requests run one at a time, so if the worker is
-// silent, the current request times out.
+// The disk as a sandbox sees it: a worker inside the sandbox runs the operations. Starts the worker at the first
+// request and again after it has died. Ends the worker after some time without requests. Requests run one at a time, so
+// if the worker is silent, the current request times out.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ConfinedWorker } from "../../shell/confined-worker.ts";
@@ -68,7 +68,7 @@ class Connection {
     try {
       for (const given of this.#reader.push(bytes)) {
         const message = readMessage(given);
-        // Not an answer to this request: drop it.
+        // Ignore an answer to any other request.
         if (message.id === this.#waiting?.id) this.#waiting.answer.resolve(message);
       }
     } catch (error) {
@@ -146,7 +146,7 @@ function readChecked<T>(read: (value: unknown) => T, value: unknown): T {
 
 let program: string | undefined;
 
-/** The bundled program, read once. A run from source uses the last build. */
+/** The bundled program of the worker. When nacre runs from source, this is the program of the last build. */
 function workerProgram(): string {
   const paths = ["../../files/worker.cjs", "../files/worker.cjs", "../../../dist/files/worker.cjs"].map(
     (path) => fileURLToPath(new URL(path, import.meta.url)),

@@ -1,5 +1,5 @@
-// The file worker: runs inside a sandbox, reads requests from stdin and writes answers to the pipe of its host. It
-// holds no state and makes no decisions: the sandbox limits what it can do.
+// The file worker: runs inside a sandbox, reads requests from stdin and writes answers to the pipe of its host. The
+// worker has no state and makes no decisions. The sandbox limits its access.
 import { writeSync } from "node:fs";
 import { messageOf } from "../../support/errors.ts";
 import { FILE_WORKER_ANSWER_MAX_BYTES } from "../../support/limits/file-limits.ts";
