@@ -1,5 +1,5 @@
-// Copies the mode, the access control list and the extended attributes of one open file to another, with cp: Node has no
-// system call for the latter two.
+// Copies the mode, the access control list and the extended attributes of one open file to another, with cp: Node has
+// no functions for access control lists and extended attributes.
 import { spawn } from "node:child_process";
 import { PROBE_MAX_MS } from "../support/limits/engine-limits.ts";
 

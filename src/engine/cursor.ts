@@ -26,7 +26,7 @@ export class Cursor {
   readonly #written: () => number | undefined;
   #isNewlyTruncated = false;
   #wasTruncated = false;
-  /** The number of bytes that had been cut off when the position was last corrected. */
+  /** The number of bytes that were lost when the position was last corrected. */
   #lost = 0;
 
   /** `written`: how many bytes were ever written to the file, if known. */
@@ -41,7 +41,7 @@ export class Cursor {
   }
 
   /**
-   * Corrects the position if a process has truncated the file, so that output after the truncation counts as new. Call
+   * If a process has truncated the file, corrects the position: output after the truncation must count as new. Call
    * this before using the position. Returns the position.
    */
   settle(): number {
@@ -76,7 +76,7 @@ export class Cursor {
   /**
    * Reads up to maxBytes of new output without moving. The result is valid until the next peek of any cursor, because
    * all cursors share one buffer. A new buffer per read would leave gigabytes to the garbage collector. A caller that
-   * awaits before it has used the result passes its own buffer.
+   * awaits before it has used the result must pass its own buffer.
    */
   peek(maxBytes: number, into = sharedOf(maxBytes)): Buffer {
     const length = withFile(this.#path, (fd) => fill(fd, into.subarray(0, maxBytes), this.#position));

@@ -1,4 +1,4 @@
-// Tells the keeper, which cannot parse the JSON of meta, that a shell outlives its host, and until when.
+// Tells the keeper that a shell outlives its host, and until when. The keeper cannot parse the JSON of meta.
 import { writeFileSync } from "node:fs";
 import type { ShellMeta } from "./meta.ts";
 

@@ -1,6 +1,7 @@
 // How a shell ended and why, in one file of fixed size. The file exists before the shell starts, and writers overwrite
-// it in place, which works on a full disk, where a new file or a rename fails. Bytes 0-127 are the exit record, which
-// the shim writes. Bytes 128-255 are the cause, which the process that ends the shell writes before the first signal.
+// it in place. This works even on a full disk, where a new file or a rename would fail. Bytes 0-127 are the exit
+// record, which the shim writes. Bytes 128-255 are the cause, which the process that ends the shell writes before the
+// first signal.
 import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { shortageOf } from "../support/system-error.ts";
 
@@ -20,7 +21,7 @@ export interface ExitRecord {
   readonly unsure: boolean;
   readonly stdoutBytes: number;
   readonly stderrBytes: number;
-  /** Time since boot at the end. */
+  /** The time from the boot to the end of the shell. */
   readonly endedUptimeMs: number;
 }
 
@@ -37,7 +38,7 @@ export type CauseKind = (typeof CAUSE_KINDS)[number];
 
 export interface Cause {
   readonly kind: CauseKind;
-  /** What ended the shell, as short text; for a timeout, its milliseconds. */
+  /** What ended the shell, as short text; for a timeout, its length in milliseconds. */
   readonly detail: string;
 }
 

@@ -5,7 +5,9 @@ export interface EngineOptions {
   readonly root: StateRoot;
   /** The base environment of every command. */
   readonly environment: Readonly<Record<string, string>>;
-  /** More variables of every command, asked for at each start. A start can override them. @default none */
+  /**
+   * Called at each start: returns more variables for the command. A start can override them. @default none
+   */
   readonly moreVariables?: (() => Promise<Readonly<Record<string, string>>>) | undefined;
   /** An absolute path of bash. @default the first one in PATH */
   readonly shellPath?: string | undefined;

@@ -1,4 +1,4 @@
-// Starts shells on this machine and finds their processes. Gets slots from the keeper and facts from /proc.
+// Starts shells on this machine and finds their processes. The keeper provides the slots, /proc the processes.
 //
 //   start -> SlotPool.take            a bash that waits for its job, or a new one from the keeper
 //         -> TakenSlot.prepare        command, meta and start script on disk
@@ -83,12 +83,12 @@ export class Engine implements ShellScope {
     });
   }
 
-  /** Known once ready() or start() has resolved. */
+  /** Valid after ready() or start() has resolved. */
   get containment(): Containment {
     return this.#keeper.tagSpace ? "tag" : "best-effort";
   }
 
-  /** Starts the keeper and fills the pool, so that the first command need not wait for either. */
+  /** Starts the keeper and fills the pool: otherwise the first command would wait for both. */
   async ready(): Promise<void> {
     using _hold = holdEventLoop();
     this.#prepare();
@@ -103,7 +103,7 @@ export class Engine implements ShellScope {
     return await retryShortage(async () => await this.#startNow(full));
   }
 
-  /** A directory that a sandboxed session can see, with the fifos of its loggers. */
+  /** Creates a directory that a sandboxed session can see. It contains the fifos of the session's loggers. */
   async openFifoDir(): Promise<FifoDir> {
     return await FifoDir.open(this.#keeper);
   }
@@ -155,7 +155,7 @@ export class Engine implements ShellScope {
     await this.#keeper.stop(() => this.#isClean());
   }
 
-  /** Whether no command has left a process that must end with this host. */
+  /** True if no command has left a process that must end with this host. */
   async #isClean(): Promise<boolean> {
     const { tagSpace: space, pidsBefore } = this.#keeper;
     const durable = new Set([...this.#running.values()].map(({ durableTagNumber }) => durableTagNumber));
@@ -189,7 +189,7 @@ export class Engine implements ShellScope {
     );
   }
 
-  /** undefined if the slot is dead: the caller then takes another slot. */
+  /** Returns undefined if the slot is dead: the caller then takes another slot. */
   async #startOnce(plan: StartPlan): Promise<StartedShell | undefined> {
     const stdin = plan.isTerminal ? "keep" : plan.session || plan.stdin ? "rest" : "";
     const { job, environment } = jobOf({ ...plan, stdin }, this.#options.environment);
@@ -215,7 +215,9 @@ export class Engine implements ShellScope {
     return taken.begun(meta, pidsBefore);
   }
 
-  /** undefined if the slot's directory was removed while the slot waited: the next slot gets a new directory. */
+  /**
+   * Returns undefined if the slot's directory was removed while the slot waited: the next slot gets a new directory.
+   */
   #prepareSlot(taken: TakenSlot): ShellMeta | undefined {
     try {
       return taken.prepare();

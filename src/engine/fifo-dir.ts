@@ -1,5 +1,6 @@
-// A directory that only one sandbox can see. It holds the scripts that its bashes read to restore their state, and the
-// fifos of its loggers: a bash in the sandbox can open a fifo, but no unnamed pipe through the logger's /proc/PID/fd.
+// A directory that only one sandbox can see. It contains the scripts from which the session's bashes restore their
+// state, and the fifos of its loggers. A bash in the sandbox cannot open an unnamed pipe through the logger's
+// /proc/PID/fd, but it can open a fifo.
 import { rmSync } from "node:fs";
 import type { Keeper, LoggerProcess } from "./keeper.ts";
 

@@ -19,8 +19,8 @@ export async function findLeftovers(shell: StartedShell): Promise<ProcessRef[]> 
 
 /**
  * Cheap if the shell forked nothing. Repeats the scan if the kernel assigned PIDs in the meantime: a process may have
- * forked and exited before the scan reached it, so that the scan missed its child. Killed processes do not
- * count as leftovers, even before the kernel reaps them.
+ * forked and exited before the scan reached it, and the scan then missed its child. Killed processes do not count as
+ * leftovers, even before the kernel reaps them.
  */
 async function scan(shell: StartedShell): Promise<ProcessRef[]> {
   for (let scans = 1; ; scans++) {

@@ -1,4 +1,4 @@
-// Finds the processes of shells: by their tags or, without tags, by process group, session, parents and a variable.
+// Finds the processes of shells: by their tags or, without tags, by process group, session, parent and a variable.
 
 import { isForeign } from "./host-key.ts";
 import { sampleNewest } from "./newest-processes.ts";
@@ -24,8 +24,9 @@ export const COOKIE = "NACRE_SHELL";
 export type Found = Map<StartedShell, ProcessRef[]>;
 
 /**
- * The processes that can belong to these shells: those that started after the first of them and, because a slot starts
- * earlier, their commands. All processes, if another host has started a shell, or a shell has no tag.
+ * The processes that can belong to these shells: every process that started after the oldest of the shells, and the
+ * first process of each command, which started earlier, with its slot. Returns all processes if another host has
+ * started one of the shells, or if a shell has no tag.
  *
  * The commands come first: a kill sends TERM in this order. If the child of a bash got the signal first, bash could run
  * its next command, or print "Terminated", before its own signal arrives.
@@ -94,7 +95,7 @@ class TaggedShells {
     return this.#byShift.size === 0;
   }
 
-  /** Several only if they are nested, or if dead hosts without a key had the same number. */
+  /** Returns several shells only if they are nested, or if dead hosts without a key had the same number. */
   ownersOf({ tag, key }: TagLimits): StartedShell[] {
     if (tag === "unlimited") return [];
     const limit = BigInt(tag);
@@ -161,18 +162,18 @@ function addYoung({ tag, commandPid, commandStart }: StartedShell, list: Process
 }
 
 /**
- * Whether another host may use the tag by now. While the shim is alive, no host without a key can draw its number, and its
- * key is that of its own host.
+ * Whether another host may use the tag by now. This is impossible while the shim is alive: no host without a key can
+ * then draw the shell's number, and other hosts have other keys.
  */
 function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
   return attached === true && !isSameProcess(shimPid, shimStart);
 }
 
 /**
- * Which hosts now use the numbers of these shells' dead hosts, and have no other key that tells their processes apart. A
- * host without a key could draw a number only after the last process with such a tag had ended, so no process of the
- * shell is left. A host with the same number and the same key is very unlikely. Processes with the tag can then belong
- * to either host, and nacre must not kill those of a living host.
+ * Finds shells of dead hosts if another host now uses the same host number, without a different key. If that host has
+ * no key, it could draw the number only after the last process with such a tag had ended: no process of the shell is
+ * left. A host with the same number and the same key is very unlikely. Processes with the tag could then belong to
+ * either host, and nacre must not kill processes of a living host.
  */
 class KeepersOfTags {
   readonly #byPrefix = new Map<bigint, StartedShell[]>();

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Sourced (BASH_ENV) by a bash that was started before its job was known. It waits for the job, applies it and leaves no
-# trace. Then bash opens its script, as if it had been started just now.
+# A bash that was started before its job is known sources this file (BASH_ENV). The file waits for the job, applies it
+# and leaves no trace. Then bash opens its script, as if it had just been started.
 #
 # The job comes through fd 6, a pipe without a name, so that only the host can write to it, through /proc. If it were a
-# fifo, every process that sees its path could write a job, and bash would run it here.
+# fifo, every process that sees its path could write a job, and this bash would run that job.
 __nacre_wait() {
-  # The shim holds the pipe open for writing until the job is here. If the shim dies, this reads end-of-file: no host uses
-  # a slot without a shim. Do not use `read -t`: it makes bash catch TERM from then on, and a bash that catches TERM loses
-  # one that arrives while it forks. A variable TMOUT would have the same effect.
+  # The shim keeps the pipe open for writing until the job is here. If the shim dies, `read` returns end-of-file: no
+  # host uses a slot without a shim. Do not use `read -t`: it makes bash catch TERM from then on, and a bash that
+  # catches TERM loses one that arrives while it forks. A variable TMOUT would have the same effect.
   builtin local TMOUT=0
   IFS='' builtin read -r -d '' -u 6 _
 }
@@ -32,7 +32,7 @@ __nacre_job() {
   done
   # Do not use `builtin exec`, which would undo the redirection.
   if [[ $__nacre_stdin == rest ]]; then exec <&6; fi
-  # A terminal holds the writing end itself, so that its input outlives every host that types.
+  # A terminal keeps the write end of its input open itself: otherwise the input would end with the host that types.
   if [[ $__nacre_stdin == keep ]]; then exec 0<>"/proc/$BASHPID/fd/6"; fi
   # The shim reads end-of-file from fd 21, and closes its end of the job pipe.
   exec 6<&- 21>&-

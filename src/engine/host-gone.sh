@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Cleans up after a dead host. Runs in its keeper or, if the keeper was killed, in its deputy (deputy.sh). Ends every
-# shell that is not durable, with all its processes (kill-all.sh), and enforces the deadlines of the durable ones. A host
-# that has ended its commands itself says so (request clean): then only its waiting slots are left to end.
+# shell that is not durable, with all its processes (kill-all.sh), and enforces the deadlines of the durable ones. If
+# the host has ended its commands itself, it sends the request `clean`: then only its waiting slots must be ended.
 # shellcheck disable=SC2154 # clean, inherited, covered, keeper_dir, hook_env, shell_shift, command_line and deputy_pid are set elsewhere
 
 host_is_gone() {
   local dir
-  # In this order: the deadline (in seconds since boot) and the shim of each durable shell, by its directory; the
-  # directory by tag; the start time by shim. The tables are local: as globals, they would prevent a command from having
-  # variables of these names.
+  # durable: directory to deadline, in seconds since boot. shim_of: directory to shim PID. spared_tags: tag to
+  # directory. spared_shims: shim PID to start time. The tables are local: a command could not have variables with the
+  # names of global tables.
   local -A durable=() shim_of=() spared_tags=() spared_shims=()
   # An unset variable must not end this program before it is done.
   set +u
@@ -38,9 +38,9 @@ has_only_slots() {
   return 0
 }
 
-# Ends the slots that wait for a job, including those that are being opened. All are children of this process, so no scan
-# of other processes is needed. Waits until the shims, which exit by themselves, are gone: a shim can create a removed
-# directory again. Fails if a child does not end in time, or if the kernel does not list children.
+# Ends the slots that wait for a job, including those that are just being opened. All shims are children of this
+# process, so no scan of other processes is needed. Waits until the shims, which exit by themselves, are gone: a shim
+# can create a removed directory again. Fails if a child does not end in time, or if the kernel does not list children.
 end_slots() {
   local shim pid rest children
   SECONDS=0
@@ -53,7 +53,8 @@ end_slots() {
       if ! command_line_of "$shim" || [[ $REPLY != "$command_line" ]]; then continue; fi
       rest=1
       continue_stopped "$shim"
-      # A logger that its session has not begun to use waits for ten seconds. A shim changes its name before it forks.
+      # Kill a new logger after one second: without its session, it would wait for ten. Only shims are called
+      # nacre-shim.
       if ((SECONDS)) && read -r REPLY <"/proc/$shim/comm" && [[ $REPLY != nacre-shim ]]; then kill -KILL "$shim"; fi
       children_of "$shim" || return
       for pid in "${children[@]}"; do
@@ -66,7 +67,7 @@ end_slots() {
   return 1
 }
 
-# Sets children to the children of process $1, which has one thread.
+# Sets the variable children to the children of process $1, which has one thread.
 children_of() {
   [[ -e /proc/$1/task/$1/children ]] || return
   read -r -a children <"/proc/$1/task/$1/children"
@@ -95,8 +96,8 @@ has_begun() {
   return 0
 }
 
-# Whether process $1 is a bash in hook.sh: it was started with that file, has the job pipe, and has not opened its
-# script, which bash opens as fd 255. The same test is in attach.ts.
+# Whether process $1 is a bash in hook.sh: it was started with that file, has the job pipe open, and has not opened its
+# script (fd 255). The same test is in attach.ts.
 waits_for_job() {
   local variable variables=()
   [[ -p /proc/$1/fd/6 && ! -e /proc/$1/fd/255 ]] || return
@@ -124,7 +125,7 @@ list_durable() {
   done
 }
 
-# Runs as long as a durable shell lives. Ends durable shells at their deadlines, and the leftovers of ended ones, as the
+# Runs until no durable shell is left. Ends durable shells at their deadlines, and the leftovers of ended ones, as the
 # host would have done.
 keep_deadlines() {
   local dir uptime deadline tag kept left=("${!durable[@]}")
@@ -164,14 +165,15 @@ keep_deadlines() {
   done
 }
 
-# Whether the command's first process lives. When it ends, a shim that is not stopped records the end at once.
+# Whether the command's first process is alive. When it ends, its shim records the end at once, unless the shim is
+# stopped.
 has_command() {
   local pid start
   { read -r _ _ pid start _ <"$1/identity"; } 2>/dev/null || return 1
   start_time "$pid" && [[ $REPLY == "$start" ]] && is_alive "$pid"
 }
 
-# Whether the shell's shim lives. Without its shim, a shell never gets a record.
+# Whether the shell's shim is alive. Without its shim, a shell never gets an exit record.
 has_shim() {
   local shim=${shim_of[$1]}
   start_time "$shim" && [[ $REPLY == "${spared_shims[$shim]}" ]] && is_alive "$shim"
@@ -193,7 +195,7 @@ deadline_of() {
   printf '%s' "${ms:-0}"
 }
 
-# The cause is the second half of the record (end-record.ts); the first cause wins.
+# Writes the cause into the second half of the record (end-record.ts), unless there is one: the first cause wins.
 write_cause() {
   local part
   {

@@ -18,13 +18,13 @@ const SHIFTS = [34n, 17n, 0n] as const;
 export interface HostKey {
   /** The limit in KiB. */
   readonly kib: bigint;
-  /** Equal keys above these bits mean the same host. */
+  /** The number of bits below the key. Limits that are equal above these bits belong to the same host. */
   readonly shift: bigint;
 }
 
 /**
  * A key for a host whose own hard limit on resident memory is `own`. undefined if an administrator or a command has set
- * the limit, so that there are no bits for a key.
+ * the limit: then no bits are free for a key.
  */
 export function keyWithin(own: string, level: number, random: number): HostKey | undefined {
   const shift = SHIFTS[level];
@@ -45,7 +45,7 @@ export function keyAt(kib: bigint, level: number): HostKey | undefined {
 export function isForeign(limit: string, key: HostKey | undefined): boolean {
   if (key === undefined) return false;
   const kib = kibOf(limit);
-  // A command can set the limit for itself and its children: they are still found by their tag.
+  // A command can set the limit for itself and its children. nacre then still finds them by their tag.
   return kib !== undefined && kib >> key.shift !== key.kib >> key.shift;
 }
 

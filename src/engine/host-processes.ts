@@ -1,5 +1,5 @@
-// Whether any command of this host has left a process. Reads only processes that are younger than the host's first keeper:
-// no older one can have a tag of this host.
+// Whether any command of this host has left a process. Reads only processes that are younger than the host's first
+// keeper: no older process can have a tag of this host.
 import { keeperDirOfWaitingBash } from "./attach.ts";
 import { sampleNewest } from "./newest-processes.ts";
 import { isNoneSince, markPids, type PidMark, pidsSince } from "./pids-since.ts";
@@ -9,13 +9,13 @@ import { tagNumberOf } from "./tag-numbers.ts";
 
 export interface HostProcesses {
   readonly space: TagSpace;
-  /** Taken before the first keeper of the host started. */
+  /** Recorded before the first keeper of the host started. */
   readonly pidsBefore: PidMark;
   /** The tag numbers of shells that outlive the host. */
   readonly durable: ReadonlySet<number | undefined>;
 }
 
-/** True is proof. A slot without a job does not count: its keeper ends it. */
+/** Returns true only if certain. A slot without a job does not count, because the keeper ends it. */
 export async function hasNoProcess({ space, pidsBefore, durable }: HostProcesses): Promise<boolean> {
   const isOfCommand = (pid: number) => {
     const number = tagNumberOf(pid, space);
@@ -32,8 +32,8 @@ export async function hasNoProcess({ space, pidsBefore, durable }: HostProcesses
     isLeft ||= isOfCommand(pid);
   });
   if (isLeft || isNoneSince(before)) return !isLeft;
-  // Other programs have started processes meanwhile. Only a chain of processes that each fork one child and exit can have
-  // escaped the scan.
+  // Other programs have started processes in the meantime. Only a chain in which each process forks one child and exits
+  // can have escaped the scan.
   sampleNewest(
     (pid) => isOfCommand(pid) || undefined,
     () => {

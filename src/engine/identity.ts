@@ -1,5 +1,5 @@
-// The processes of a shell, as its shim wrote them. The kernel reuses PIDs: a PID identifies a process only together
-// with its start time, boot and PID namespace.
+// The identities of a shell's processes, as its shim wrote them to disk. The kernel reuses PIDs: a PID identifies a
+// process only together with its start time, boot and PID namespace.
 import { readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 

@@ -1,5 +1,5 @@
-// How a command gets its variables: with the job if the waiting bash can set them, else in the environment of a slot
-// that nacre starts for this command.
+// How a command gets its variables: in the job if the waiting bash can set them, else in the environment of a slot that
+// nacre starts for this command.
 
 import { JOB_MAX_BYTES } from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
@@ -10,13 +10,15 @@ export interface Job {
   readonly workingDir: string;
   /** The command's BASH_ENV; "" for none. */
   readonly bashEnv: string;
-  /** "rest": the command's stdin follows the job in the same pipe. "keep": the pipe is the input of a terminal. "": empty. */
+  /**
+   * "rest": stdin follows the job in the same pipe. "keep": the pipe is the input of a terminal. "": stdin is empty.
+   */
   readonly stdin: "" | "rest" | "keep";
-  /** NAME=VALUE pairs on top of the slot's environment; names must be shell identifiers. */
+  /** NAME=VALUE pairs, added to the slot's environment; names must be shell identifiers. */
   readonly variables: readonly string[];
 }
 
-/** The first, empty field wakes bash, which waits with a timeout for this field only. */
+/** The first, empty field wakes the waiting bash (hook.sh). */
 export function encodeJob({ workingDir, bashEnv, stdin, variables }: Job): Buffer {
   // Only the directory can contain bytes that are not UTF-8.
   const rest = encodeFields([bashEnv, stdin, String(variables.length), ...variables]).toWellFormed();

@@ -34,14 +34,17 @@ export interface KeeperProcess {
   readonly hello: Hello;
   send(fields: readonly string[]): void;
   /**
-   * Closes the keeper's stdin, which signals that the host is gone. Resolves when the keeper has cleaned up. If
-   * the keeper was killed, its deputy cleans up instead. `isClean`: no command has left a process, so the keeper has to
-   * end only the slots that wait for a job.
+   * Closes the keeper's stdin, which signals that the host is gone. Resolves when the keeper has cleaned up. If the
+   * keeper was killed, its deputy cleans up instead. `isClean`: no command has left a process, so the keeper must end
+   * only the slots that wait for a job.
    */
   end(isClean?: boolean): Promise<void>;
-  /** Returns whether the keeper is stopped, and continues it. A command of the same user can send it SIGSTOP. */
+  /**
+   * Continues the keeper if it is stopped, and returns whether it was. A command of the same user can send SIGSTOP to
+   * it.
+   */
   continueIfStopped(): boolean;
-  /** Lets the deputy (deputy.sh) of a killed keeper exit, once another keeper is at work. */
+  /** Lets the deputy (deputy.sh) of a killed keeper exit. Call this once another keeper is running. */
   relieveDeputy(): void;
 }
 
@@ -97,7 +100,7 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
 
   const hello = await helloOf(child, await firstAnswer(greeting.promise, exited, options.bashPath), options);
   void exited.then(options.onExit);
-  // The keeper must not keep the program alive. A caller that waits does (event-loop-hold.ts).
+  // The keeper must not keep the program alive. A caller that waits keeps it alive itself (event-loop-hold.ts).
   for (const handle of [child, stdin, stdout, lifeline] as readonly { unref?(): void }[]) handle.unref?.();
 
   return {
@@ -154,8 +157,8 @@ function giveUp(child: ChildProcess): void {
 }
 
 /**
- * Sends a field, whose text does not matter, before the lifeline ends. Without the field, the end of the lifeline would
- * mean that the host is dead and its shells must end.
+ * Sends a field with any text before the lifeline ends. Without the field, the deputy would conclude from the end of
+ * the lifeline that the host is dead, and would end its shells.
  */
 function relieve(child: ChildProcess): void {
   lifelineOf(child)
@@ -163,7 +166,9 @@ function relieve(child: ChildProcess): void {
     .end(encodeFields(["relieved"]));
 }
 
-/** When this pipe closes, the deputy knows that this process is dead, because no other process has this end open. */
+/**
+ * When this pipe closes, the deputy concludes that this process is dead, because no other process has this end open.
+ */
 function lifelineOf(child: ChildProcess): Socket | undefined {
   return (child.stdio[LIFELINE_FD] as Socket | null | undefined) ?? undefined;
 }
@@ -191,7 +196,7 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
         detached: true,
         // Use a clean environment, so that no process can read variables of the host from the keeper or its shims.
         // System directories come first in PATH: a program that a command has put into /usr/local/bin must not replace
-        // theirs.
+        // a system program.
         env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin", LC_ALL: "C" },
         // Do not use the host's directory, which can be removed or unmounted.
         cwd: "/",

@@ -1,6 +1,6 @@
 // The keeper's scripts: read from the package once, then only from a private copy in the keeper's directory. Slots,
 // restarts and deputies read them again and again, outside any sandbox. A sandboxed command may be able to write to the
-// package; the state root is hidden from it.
+// package, but it cannot see the state root.
 import { existsSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -50,7 +50,7 @@ export class KeeperScripts {
     this.#keeperDir = keeperDir;
   }
 
-  /** Writes the copy, again if it was removed. Reads the package only once and then writes from memory. */
+  /** Writes the copy, or restores it if it was removed. Reads the package only once and then writes from memory. */
   place(): void {
     this.#texts ??= new Map(NAMES.map((name) => [name, readFileSync(join(PACKAGED, name), "utf8")]));
     const dir = join(this.#keeperDir, KEEPER_NAMES.scripts);
@@ -71,7 +71,7 @@ export class KeeperScripts {
     }
   }
 
-  /** False if the keeper's directory was removed under a running host. A slot reads the hook when it starts. */
+  /** False if the keeper's directory was removed while the host runs: a new slot would then find no hook. */
   get areInPlace(): boolean {
     return existsSync(hookOf(this.#keeperDir));
   }

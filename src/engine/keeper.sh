@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # The keeper: one per host process. It forks every shell, so that the host never has to, and it outlives the host. It
-# reads requests from stdin and answers on stdout; protocol.ts describes both. pipe.sh makes pipes, shim.sh is what each
-# forked child runs, host-gone.sh and kill-all.sh clean up after the host, and deputy.sh does so if the keeper was also killed.
+# reads requests from stdin and answers on stdout; protocol.ts describes both. pipe.sh makes pipes. Each forked child
+# runs shim.sh. host-gone.sh and kill-all.sh clean up after the host; deputy.sh does this if the keeper was also killed.
 #
-# Needs only bash >= 4.4 and coreutils; uses grep if there is one. Runs from a copy of these scripts that the host has written to DIR
-# (keeper-scripts.ts), because a sandboxed command may be able to write to the package, and bash would run the changed
-# script outside the sandbox.
+# Needs only bash >= 4.4 and coreutils; uses grep if it is installed. The host runs a copy of these scripts, in DIR
+# (keeper-scripts.ts). A sandboxed command may be able to write to the package, and bash would run the changed scripts
+# outside the sandbox.
 #
 # Started as: keeper.sh BASH DIR TAG SHIFT KEY NAMESPACE [LIFELINE]
-# TAG is "-" for no tag, KEY is "-" for no key, else KIB/SHIFT (host-key.ts). NAMESPACE is the number of the PID namespace.
-# LIFELINE is 3 if that fd is a pipe that the host holds open as long as it lives. Without LIFELINE there is no deputy.
+# TAG is "-" for no tag, KEY is "-" for no key, else KIB/SHIFT (host-key.ts). NAMESPACE is the number of the PID
+# namespace. LIFELINE is 3 if fd 3 is a pipe that the host keeps open until its end. Without LIFELINE there is no
+# deputy.
 set -u
 
 shell_path=$1 # not $BASH: that is the user's login shell if argv[0] is not in PATH
@@ -22,8 +23,8 @@ key_shift=${5#*/} # key >> key_shift is equal for all processes of this host
 namespace=$6
 lifeline=${7-}
 identity_key='' # the key as identities record it
-has_grep=''  # set if there is grep, which is faster than bash
-inherited='' # set if an earlier keeper of this host has left shells
+has_grep=''  # set if grep is installed, which is faster than bash
+inherited='' # set if an earlier keeper of this host left shells
 clean='' # set if the host has proved that no command has left a process
 hook=${BASH_SOURCE[0]%/*}/hook.sh
 # For BASH_ENV, which bash expands like a word in double quotes. Without escapes, bash would not find the hook in a
@@ -31,7 +32,7 @@ hook=${BASH_SOURCE[0]%/*}/hook.sh
 hook_env=${hook//\\/\\\\}
 hook_env=${hook_env//\$/\\$}
 hook_env=${hook_env//\`/\\\`}
-# Resolve programs now, so that no program of the same name that appears in PATH later is run. Forks inherit the table.
+# Resolve programs now: otherwise bash could run a program that appears in PATH later. Forks inherit the table.
 hash env cat mkdir mkfifo ln mv rm readlink
 env_path=${BASH_CMDS[env]-}
 hash grep 2>/dev/null && has_grep=1
@@ -73,22 +74,22 @@ main() {
   rm -rf -- "$keeper_dir"
 }
 
-# --- requests: NUL-terminated fields, which can hold any path or value ---------------------------
+# --- requests: NUL-terminated fields, which can contain any path or value ---------------------------
 
 read_field() {
   # shellcheck disable=SC2229 # the name of the variable to fill is the argument
   IFS= read -r -d '' "$1"
 }
 
-# One line per answer, shorter than PIPE_BUF: shims write to the same pipe, and only such writes are atomic. The keeper
-# notices a dead host on stdin, not here.
+# Each answer is one line, shorter than PIPE_BUF: shims write to the same pipe, and only such short writes are atomic.
+# The keeper notices a dead host on stdin, not here.
 answer() {
   printf '%s\n' "$*" 2>/dev/null
 }
 
-# env NAME COUNT NAME=VALUE...: keeps an environment in memory (never exported here) for later slots. Sorts out variables
-# that a shim cannot set, or that would change its behavior: env sets them for the next bash. Doing this here, and not for
-# each slot, makes slots cheaper.
+# env NAME COUNT NAME=VALUE...: stores an environment in memory for later slots, without exporting it here. Separates
+# the variables that a shim cannot set, or that would change its behavior: env(1) sets these for the next bash. Sorting
+# once here, not for each slot, makes slots cheaper.
 request_env() {
   local name count i value
   read_field name && read_field count || return
@@ -121,9 +122,9 @@ request_slot() {
   ((${#covered[@]} < covered_max)) || forget_ended
 }
 
-# log NAME FIFO FILE CAP_KIB: forks another logger for a session, for example if a leftover holds the pipes of its first
-# ones. If the logger were a child of the session's bash, `wait` there would never return. A bash in a sandbox opens
-# FIFO, because it cannot see the logger's process; without FIFO the logger reads from a pipe without a name.
+# log NAME FIFO FILE CAP_KIB: forks another logger for a session, for example if a leftover keeps the pipes of its first
+# loggers open. If the logger were a child of the session's bash, `wait` there would never return. A bash in a sandbox
+# opens FIFO, because it cannot see the logger's process; without FIFO the logger reads from a pipe without a name.
 request_log() {
   local name fifo file cap
   read_field name && read_field fifo && read_field file && read_field cap || return
@@ -136,8 +137,8 @@ request_log() {
   fi
 }
 
-# The directories of shells that may be alive, in memory, and on disk for the deputy and for the next keeper. The keeper
-# drops ended shells when the list has doubled, so that the cost per shell stays constant and the list stays short.
+# The directories of shells that may be alive: in memory, and on disk for the deputy and the next keeper. The keeper
+# drops ended shells when the list has doubled. So the cost per shell stays constant and the list stays short.
 covered=()
 covered_max=64
 cover() {
@@ -155,7 +156,7 @@ forget_ended() {
   write_covered "${kept[@]}"
 }
 
-# Replaces the file in one step: if it held only a part of the list, a reader would end durable shells not in it.
+# Replaces the file atomically: a reader of a partial list would end the durable shells missing from it.
 write_covered() {
   printf '%s\0' "$@" 2>/dev/null >"$keeper_dir/covered.new" &&
     mv -f -- "$keeper_dir/covered.new" "$keeper_dir/covered" 2>/dev/null
@@ -216,7 +217,8 @@ handshake() {
   command_line_of "$BASHPID" && command_line=$REPLY
   # An earlier keeper may have left shells.
   if read_covered; then inherited=1; else : >"$keeper_dir/covered"; fi
-  # Start the deputy before the host relieves the deputy of an earlier keeper, so that there is always one.
+  # Start the deputy before the host relieves the deputy of an earlier keeper: otherwise there would be none for a
+  # moment.
   start_deputy
   write_keeper_identity
   answer hello 2 "$BASHPID" "$REPLY" "$tag_state" "$identity_tail" "$BASH_VERSION"
@@ -226,8 +228,8 @@ make_keeper_dir() {
   { [[ -d $keeper_dir ]] || mkdir -p -- "$keeper_dir"; } && ln -sf -- "${BASH_CMDS[cat]}" "$keeper_dir/nacre-log"
 }
 
-# The state directory can be removed while the host runs. The host restores the scripts (keeper-scripts.ts), the keeper
-# the rest. Without the link, no logger starts. Without the list and the identity, no deputy acts.
+# The state directory can be removed while the host runs. The host then restores the scripts (keeper-scripts.ts), and
+# the keeper restores the rest. Without the link, no logger starts. Without the list and the identity, no deputy acts.
 restore_keeper_dir() {
   [[ -e $keeper_dir/identity && -e $keeper_dir/covered && -L $keeper_dir/nacre-log ]] && return
   make_keeper_dir && write_covered "${covered[@]}" && write_keeper_identity
@@ -247,9 +249,9 @@ command_line_of() {
   [[ $REPLY ]]
 }
 
-# Whether another host has this number: its keeper would treat our shells as its own. With a key, it would not. After a
-# restart, the same host passes "+TAG": the shims of its dead keeper have this tag, so the number is not taken. Removes
-# the "+".
+# Whether another host has this number. Without a key, the keeper of that host would treat our shells as its own. After
+# a restart, the same host passes "+TAG": the shims of its dead keeper have this tag, but the number is not taken.
+# Removes the "+".
 tag_is_taken() {
   if [[ $keeper_tag == +* ]]; then
     keeper_tag=${keeper_tag#+}
@@ -281,7 +283,7 @@ tag_of() {
 key_limit=''
 
 # Whether process $1 has a tag of this host. Sets REPLY to it. Another host can have the same number, but not the same
-# key. A command can set the limit that holds the key: then only the number counts. Bit 61 marks a key.
+# key. If a command has set the limit that stores the key, only the number counts. Bit 61 marks a key.
 has_host_tag() {
   tag_of "$1" && ((REPLY >> host_shift == keeper_tag >> host_shift)) || return
   [[ $host_key == - || $key_limit == unlimited ]] ||

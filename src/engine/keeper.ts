@@ -33,7 +33,7 @@ export interface KeeperOptions {
   readonly bashPath: string;
   /** A directory private to this host, with the keeper's scripts. The keeper removes it when the host is gone. */
   readonly keeperDir: string;
-  /** The limits that this process inherited, below which its tags are; undefined to use no tags. */
+  /** The limits that this process inherited; its tags use the bits below them. undefined: use no tags. */
   readonly ownLimits: Pick<TagLimits, "tag" | "key"> | undefined;
   /** NAME=VALUE pairs that most commands get. */
   readonly baseEnvironment: readonly string[];
@@ -59,7 +59,7 @@ export interface LoggerProcess {
 export class Keeper {
   readonly #options: KeeperOptions;
   readonly #scripts: KeeperScripts;
-  /** Requests without an answer: slots by generation, loggers by name. */
+  /** Unanswered requests: slots by generation, loggers by name. */
   readonly #slots = new Map<string, Deferred<ReadySlot>>();
   readonly #loggers = new Map<string, Deferred<number>>();
   #process: Promise<KeeperProcess> | undefined;
@@ -87,12 +87,12 @@ export class Keeper {
     return (await this.#process).hello;
   }
 
-  /** undefined without tags; known once started. */
+  /** undefined without tags. Valid after start(). */
   get tagSpace(): TagSpace | undefined {
     return this.#tagSpace;
   }
 
-  /** Taken before the first keeper started: no older process has a tag of this host. */
+  /** Recorded before the first keeper started: no older process has a tag of this host. */
   get pidsBefore(): PidMark {
     return this.#pidsBefore;
   }
@@ -116,7 +116,7 @@ export class Keeper {
     return supervisorFiles(this.#options.keeperDir);
   }
 
-  /** Creates a directory, in the keeper's directory, that one sandbox can see. Returns its name. */
+  /** Creates a directory for one sandbox in the keeper's directory. Returns its name. */
   async openFifoDir(): Promise<string> {
     await this.#restored();
     const name = KEEPER_NAMES.fifoDir(++this.#lastName);
@@ -125,8 +125,8 @@ export class Keeper {
   }
 
   /**
-   * Starts a logger. It begins when it reads an empty line from its stdin, and ends when no process has its stdin open
-   * for writing. With `fifoDir`, its stdin is a fifo in that directory, else an unnamed pipe.
+   * Starts a logger. The logger begins when it reads an empty line from its stdin, and ends when no process has its
+   * stdin open for writing. With `fifoDir`, its stdin is a fifo in that directory; otherwise it is an unnamed pipe.
    */
   async openLogger(file: string, capBytes: number, fifoDir?: string): Promise<LoggerProcess> {
     const keeper = await this.#ready();
@@ -143,8 +143,8 @@ export class Keeper {
   }
 
   /**
-   * Ends the keeper, which ends every shell of this host that is not durable. `isClean` is called when no further start
-   * is possible; true means that no command has left a process.
+   * Ends the keeper. The keeper then ends every shell of this host that is not durable. stop() calls `isClean` when no
+   * further start is possible; it returns true if no command has left a process.
    */
   async stop(isClean: () => Promise<boolean> = async () => false): Promise<void> {
     this.#stopped = true;
@@ -183,7 +183,7 @@ export class Keeper {
       if (monotonicMs() > deadline)
         fail(pending, key, isStopped ? keepsStopping(keeper.hello.pid) : notInTime());
     }, KEEPER_STOPPED_CHECK_MS);
-    // A slot for the pool must not keep the program alive; a caller that waits for a shell does.
+    // A request for a pool slot must not keep the program alive. A waiting caller keeps it alive itself.
     timer.unref();
     try {
       return await answer.promise;

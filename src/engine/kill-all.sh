@@ -4,13 +4,13 @@
 # shellcheck disable=SC2154 # has_grep, keeper_tag, host_shift, shell_shift and command_line are set by keeper.sh
 
 # Stops the processes of the commands until a scan finds nothing new, then kills them all, because a stopped process
-# cannot fork. Repeats this until nothing is left, because the death of a group's leader wakes its stopped members, and
-# a shim that was just forked may start its command only now. Spares shims and loggers, which record the end and exit by
-# themselves, and continues those that are stopped.
+# cannot fork. Repeats this until nothing is left: the death of a group's leader wakes its stopped members, and a new
+# shim may start its command only now. Spares shims and loggers, which record the end and exit by themselves, and
+# continues those that are stopped.
 kill_all() {
   local -A seen=() groups=() cookies=()
   local pid pids new rest rounds hit deadline=5
-  # Limited by time and not by rounds: a process that cannot be killed must not keep this program busy.
+  # Limit the time, not the rounds: a process that cannot be killed must not keep this program busy.
   SECONDS=0
   while ((SECONDS < deadline)); do
     # Repeat this in each round, because a shim may have written its identity only now.
@@ -36,15 +36,16 @@ kill_all() {
     done
     ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
     kill_newest
-    # Killing such a process takes several attempts, and no other program will try.
+    # It takes several attempts to kill a process that forks this fast, and no other program will try.
     [[ $hit ]] && deadline=30
     [[ $hit ]] || ((${#seen[@]} || rest)) || break
     pause
   done
 }
 
-# Sets pids to all processes that can belong to a command. grep reads a process three times as fast as bash, and every tag
-# has 19 digits. This process has a tag: if grep does not find it, grep failed, for example because of too many arguments.
+# Sets pids to all processes that can belong to a command. grep reads a process three times as fast as bash. Every tag
+# has 19 digits. This process has a tag: if grep finds no process, grep failed, for example because of too many
+# arguments.
 list_candidates() {
   pids=()
   if [[ $has_grep && $keeper_tag != - ]]; then
@@ -55,9 +56,10 @@ list_candidates() {
   pids=("${pids[@]#/proc/}")
 } 2>/dev/null
 
-# A process that forks one child and exits is gone when a scan reaches it, and its child appeared after the scan began.
-# But the kernel assigns PIDs in order and reports the latest in /proc/loadavg. One of a few attempts kills that process
-# before it forks. Sets hit if it found a process. Uses the tables of kill_all.
+# Kills a chain in which each process forks one child and exits. When a scan reaches such a process, the process is
+# gone, and its child appeared after the scan began. But the kernel assigns PIDs in order and reports the latest in
+# /proc/loadavg. One of a few attempts kills that process before it forks. Sets hit if it found a process. Uses the
+# tables of kill_all.
 kill_newest() {
   local pid last before=0 quiet=0
   hit=''
@@ -86,7 +88,8 @@ is_of_command() {
     [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
 }
 
-# Continues process $1 if it is stopped. A command can stop its shim and its loggers, which would then stay forever.
+# Continues process $1 if it is stopped. A command can stop its shim and its loggers; otherwise they would stay
+# forever.
 continue_stopped() {
   local stat
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } == [Tt]* ]] && kill -CONT "$1" 2>/dev/null

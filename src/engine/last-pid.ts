@@ -1,4 +1,4 @@
-// The PIDs that the kernel assigns: the last one, the largest one, and how many threads there are.
+// The last PID that the kernel assigned, the largest possible PID, and the number of threads.
 import { openSync, readFileSync, readSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { PROC_LOADAVG_READ_BYTES } from "../support/limits.ts";
@@ -15,7 +15,7 @@ export function pidMax(): number {
 let loadavg: number | undefined;
 const loadavgText = Buffer.alloc(PROC_LOADAVG_READ_BYTES);
 
-/** The last PID that the kernel assigned. A command that forks changes it. Keeps the file open for frequent calls. */
+/** The last PID that the kernel assigned; each fork changes it. Keeps the file open, because calls are frequent. */
 export function lastPid(): number {
   const text = readLoadavg();
   // The last of five fields.

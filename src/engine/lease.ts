@@ -1,6 +1,7 @@
 // The owner of a shell: the host that started it or, after that host's death, the host that takes the shell over. Each
-// takeover creates a symbolic link with the next number, whose text names the owner. Creating a link is atomic, so
-// exactly one of several hosts wins. It needs no disk block, so it works on a full disk. A dead owner owns nothing.
+// takeover creates a symbolic link with the next number. The link's text names the owner. Creating a link is atomic,
+// so exactly one of several hosts wins. A link needs no disk block, so this works on a full disk. A dead owner does
+// not count as an owner.
 import { readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -13,7 +14,7 @@ export interface Lease {
   readonly number: number;
   /** undefined if the last holder gave the shell up. */
   readonly holder: ProcessIdentity | undefined;
-  /** Whether a host took the ended shell over; no other host needs to. */
+  /** Whether a host took the shell over after its end; no other host needs to do so. */
   readonly over: boolean;
 }
 

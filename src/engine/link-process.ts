@@ -1,5 +1,5 @@
 // Starts the client program of a link (ssh, docker, kubectl, …) with pipes, and the daemon that serves links. These
-// processes carry bytes; the keeper of the remote end runs the commands.
+// processes only copy bytes; the keeper of the remote end runs the commands.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { Socket } from "node:net";
@@ -27,8 +27,8 @@ export interface LinkProcess {
 }
 
 /**
- * Starts the program in a session of its own. A Ctrl-C at the terminal must not reach it: the cancel request has to
- * travel over the link.
+ * Starts the program in its own session. A Ctrl-C at the terminal must not end the program, because nacre sends the
+ * cancel request over the link.
  */
 export function startLinkProcess(argv: readonly string[]): LinkProcess {
   const [program = "", ...args] = argv;
@@ -40,7 +40,7 @@ export function startLinkProcess(argv: readonly string[]): LinkProcess {
   }
   // Ignore a broken pipe: the end of the link reports it.
   child.stdin.on("error", () => {});
-  // A daemon that a client program leaves behind (ssh with ControlPersist) can hold the pipes: wait for the exit only.
+  // Wait only for the exit: a daemon that the program leaves behind (ssh with ControlPersist) can keep the pipes open.
   const ended = new Promise<LinkEnd>((resolve) => {
     child.once("error", (error) =>
       resolve({ code: null, signal: null, startError: systemCode(error) ?? error.message }),
@@ -64,7 +64,7 @@ function neverStarted(code: string): LinkProcess {
   return { stdin, stdout, stderr, pid: undefined, ended, kill: () => {}, unref: () => {} };
 }
 
-/** The client program may be a script that started the real one. */
+/** Kills the whole group, because the client program may be a script that started the real one. */
 function killGroup(child: ChildProcess): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -76,8 +76,8 @@ function killGroup(child: ChildProcess): void {
 }
 
 /**
- * Starts a process that outlives this one. It holds none of our streams: a daemon with the stdout of a link would keep
- * ssh and kubectl open until it ends. Its errors go to `logFile`.
+ * Starts a process that outlives this one. The process inherits none of our streams: a daemon with the stdout of a
+ * link would keep ssh and kubectl open until the daemon ends. Its errors go to `logFile`.
  */
 export function startDetached(argv: readonly string[], logFile: string): void {
   const [program = "", ...args] = argv;
@@ -94,13 +94,13 @@ export function startDetached(argv: readonly string[], logFile: string): void {
 export interface ClientResult extends LinkEnd {
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether it was killed, because it took too long. */
+  /** Whether nacre killed the program because it took too long. */
   readonly timedOut: boolean;
 }
 
 export interface ClientRun {
   readonly input?: string | undefined;
-  /** The program is killed after this time: its server may never answer. */
+  /** nacre kills the program after this time, because its server may never answer. */
   readonly maxMs: number;
 }
 

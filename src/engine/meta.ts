@@ -18,7 +18,7 @@ export interface TerminalSize {
   readonly cols: number;
 }
 
-/** Labels of a shell, for the people who watch it. Each can be any text. */
+/** Labels of a shell, for the people who watch it. A label can be any text. */
 export interface ShellLabel {
   /** A name by which people can find it. */
   readonly name?: string;
@@ -37,7 +37,7 @@ export interface ShellMeta extends ShellLabel {
   readonly workingDir: string;
   readonly scope: string;
   readonly session: string | null;
-  /** Set if it is not a command: the bash of a session, or a worker of the file tools. */
+  /** Set if the shell is not a command: the bash of a session, or a worker of the file tools. */
   readonly role?: ShellRole;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -46,13 +46,13 @@ export interface ShellMeta extends ShellLabel {
   /** Ends the shell this long after its start; null for never. */
   readonly deadlineMs: number | null;
   readonly durable: boolean;
-  /** The process that started it. */
+  /** The process that started the shell. */
   readonly host: { readonly pid: number; readonly startTime: string };
   readonly streams: "split" | "merged";
   readonly capBytes: number;
-  /** Only if a sandbox or a limit was requested. */
+  /** Set only if a sandbox or a limit was requested. */
   readonly confinement?: Confinement;
-  /** The first size of its terminal, if it has one. */
+  /** The initial size of the shell's terminal, if it has one. */
   readonly terminal?: TerminalSize;
   /** The location of the output, if it is only a part of `out` and `err`. */
   readonly output?: Readonly<

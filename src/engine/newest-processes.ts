@@ -24,13 +24,13 @@ export interface SignalNewPlan {
   readonly maxMs: number;
   /** Sent to each process when it appears. */
   readonly signal: "SIGSTOP" | "SIGKILL";
-  /** Existing processes with a later PID count as new. @default the last PID assigned */
+  /** Processes with a later PID count as new, even if they exist now. @default the last PID assigned */
   readonly sincePid?: number;
 }
 
 export type OnSignalled = (shell: StartedShell, process: ProcessRef, result: SignalResult) => void;
 
-/** Checks the newest PIDs a few times. Two checks suffice if the kernel assigns no PID in between, which is usual. */
+/** Checks the newest PIDs a few times. Usually the kernel assigns no PID in between, and then two checks suffice. */
 export function sampleNewest<T>(
   ownerOf: (pid: number) => T | undefined,
   onFound: (owner: T, process: ProcessRef) => void,
@@ -51,9 +51,9 @@ export function sampleNewest<T>(
 }
 
 /**
- * Signals each process of the shells as soon as the kernel assigns its PID. Returns when none has appeared for a while,
- * or at the deadline. Yields between bursts. Leaves older processes alone: a shell whose child is killed would run its
- * next command.
+ * Signals each process of the shells as soon as the kernel assigns its PID. Returns when no process has appeared for a
+ * while, or at the deadline. Yields between bursts. Does not signal older processes: a shell would run its next command
+ * when its child is killed.
  */
 export async function signalNewest(
   ownerOf: OwnerOf,

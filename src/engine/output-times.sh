@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Records when the output of durable shells arrived, once their host is dead. Until then the host does (output-times.ts,
-# which describes the format). Runs in the loop of keep_deadlines and forks nothing.
+# After the death of their host, records when the output of durable shells arrives. Before, the host does this
+# (output-times.ts, which describes the format). Runs in the loop of keep_deadlines and forks nothing.
 # shellcheck disable=SC2154 # shim_of is a table of host_is_gone
 
 # mark_times DIR...: adds a mark for each stream that has grown. The position of the shim's fds 5 and 7 is the size of
 # the output files, because shim and loggers share them.
 mark_times() {
   local dir shim fd now name size key
-  # Global only from now on: no command starts any more that could have a variable of this name.
+  # Declare the global table only here: no command starts after this point, so none can have a variable of this name.
   declare -gA marks
   for dir; do
     shim=${shim_of[$dir]}
@@ -23,7 +23,7 @@ mark_times() {
         marks[$key.since]=$now
         continue
       fi
-      # The older the shell, the fewer marks, so that the file stays small.
+      # Write fewer marks for an older shell: otherwise the file would grow without limit.
       : "${marks[$shim.first]:=$now}"
       ((now - ${marks[$key.at]:-0} < (now - ${marks[$shim.first]}) / 4096)) && continue
       if ((fd == 5)); then name=out; else name=err; fi

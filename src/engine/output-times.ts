@@ -1,11 +1,12 @@
-// When the output of a shell arrived. Output files hold only bytes, so a process outside the command samples their size
-// and last change, and appends marks to the file `times` of the shell: one line per growth, at most one per sample.
+// When the output of a shell arrived. Output files contain no times. So a process outside the command samples their
+// size and last change, and appends marks to the file `times` of the shell: one line per growth, at most one per
+// sample.
 //
 //   FILE SIZE TIME SINCE    for example: out 4096 1795000000123 1794999999623
 //
-// The first SIZE bytes of FILE were written by TIME, and those after the previous mark not before SINCE (0: unknown). Both
-// are milliseconds since the epoch. The host samples while it lives (OutputMarks), then the keeper (output-times.sh). Nothing
-// here slows down a command or its loggers.
+// The first SIZE bytes of FILE were written at TIME or before. Those after the previous mark were not written before
+// SINCE (0: unknown). TIME and SINCE are milliseconds since the epoch. The host takes the samples (OutputMarks);
+// after its death, the keeper does (output-times.sh). Samples do not slow down a command or its loggers.
 import { appendFileSync, readFileSync, type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -16,7 +17,7 @@ import type { StartedShell } from "./started-shell.ts";
 interface StreamMarks {
   size: number;
   markedAt: number;
-  /** The last sample that showed nothing new. */
+  /** The time of the last sample that found no new output. */
   since: number;
 }
 
@@ -33,7 +34,7 @@ export class OutputMarks {
     this.#streams.set(started, streams);
     const marks = [files.stdout, files.stderr].map((path) => markOf(path, streams, meta.createdAt));
     const text = marks.join("");
-    // If the disk is full or the directory is gone, there is no mark, and readers know the times less exactly.
+    // If the disk is full or the directory is gone, no mark is written, and the times are less exact for readers.
     if (text !== "") attempt(() => appendFileSync(files.times, text, { mode: 0o600 }));
   }
 }
@@ -49,7 +50,7 @@ function markOf(path: string, streams: Map<string, StreamMarks>, createdAt: numb
     known.since = now;
     return "";
   }
-  // The older the shell, the fewer marks, so that the file stays small.
+  // Write fewer marks for an older shell: otherwise the file would grow without limit.
   if (now - known.markedAt < Math.floor((now - createdAt) / OUTPUT_TIMES_PER_AGE_COUNT)) return "";
   const line = `${basename(path)} ${stat.size} ${Math.min(now, Math.ceil(stat.mtimeMs))} ${known.since}\n`;
   Object.assign(known, { size: stat.size, markedAt: now, since: now });
@@ -64,13 +65,13 @@ interface OutputMark {
 
 /** The time of some output. */
 export interface OutputTime {
-  /** It was written at this time or before. */
+  /** The output was written at this time or before. */
   readonly ms: number;
-  /** Whether it was written only a moment before. */
+  /** Whether it was written at most OUTPUT_TIME_COARSE_MS before. */
   readonly isExact: boolean;
 }
 
-/** The known times of one output file, as of now. */
+/** The known times of one output file, read once. */
 export class OutputTimes {
   readonly #createdAt: number;
   /** In order of size and time. */
@@ -85,13 +86,13 @@ export class OutputTimes {
         push(marks, { size: Number(size), time: Number(time), since: Number(since) });
     }
     const stat = statOf(path);
-    // The kernel knows the time of the last write, even if nothing recorded the times before it.
+    // The modification time is the time of the last write, even if no mark exists.
     if (stat && stat.size > (marks.at(-1)?.size ?? 0))
       push(marks, { size: stat.size, time: Math.ceil(stat.mtimeMs), since: 0 });
     this.marks = marks;
   }
 
-  /** The time of the byte at this offset; undefined if it is newer than everything known. */
+  /** The time of the byte at this offset; undefined if the byte is newer than every mark. */
   at(offset: number): OutputTime | undefined {
     const index = firstIndex(this.marks, ({ size }) => size > offset);
     const mark = this.marks[index];
@@ -100,7 +101,7 @@ export class OutputTimes {
     return { ms: mark.time, isExact: mark.time - earliest <= OUTPUT_TIME_COARSE_MS };
   }
 
-  /** The offset before which everything was written before this time. */
+  /** The offset up to which all output was written before this time. */
   offsetSince(ms: number): number {
     return this.marks[firstIndex(this.marks, ({ time }) => time >= ms) - 1]?.size ?? 0;
   }

@@ -11,7 +11,7 @@ const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
 /** scripts/setup.mjs writes the hash of BUILD_PARTS into this file. */
 const HASH_FILE = join(PACKAGE, "dist", "build-hash");
 
-/** What the program needs at run time. It is bundled, so it needs no node_modules. */
+/** The files that the program needs at run time. The program is bundled, so it needs no node_modules. */
 const BUILD_PARTS = [
   "package.json",
   "dist/build-hash",
@@ -23,7 +23,10 @@ const BUILD_PARTS = [
 
 let knownHash: string | undefined;
 
-/** Read once: after a rebuild, this process still speaks to the daemon of the build that it has loaded. */
+/**
+ * Reads the file once: even after a rebuild, this process must talk to the daemon of the build that it has
+ * loaded.
+ */
 export function ownBuildHash(): string {
   if (knownHash !== undefined) return knownHash;
   const hash = attempt(() => readFileSync(HASH_FILE, "utf8").trim());
@@ -59,7 +62,7 @@ export function ownBuildFiles(): readonly BuildFile[] {
   });
 }
 
-/** The library's own modules are beside the scripts; the program does not load them. */
+/** The library's own modules are in the same directories as the scripts; the program does not load them. */
 function isNeeded(part: string, name: string): boolean {
   if (part === "dist/engine") return name.endsWith(".sh");
   if (part === "dist/files") return name.endsWith(".cjs");

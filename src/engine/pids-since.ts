@@ -1,8 +1,8 @@
 // The processes that may have started since a given moment. The kernel assigns PIDs in order and reports the last one,
-// so only PIDs between two readings can be new, however many processes there are. At the largest PID the kernel begins
-// anew with the smallest. Readings that follow each other closely enough show that, so a mark also has the number of
-// such wraps. While an engine has shells, a timer takes these readings. After a gap between two readings, PIDs say
-// nothing about the time before it: then every process counts as new.
+// so only PIDs between two readings can be new. After the largest PID, the kernel starts again with the smallest.
+// Frequent readings detect each such wrap, and a mark contains the number of wraps so far. While an engine has shells,
+// a timer takes these readings. After a gap between readings, a PID from before the gap proves nothing: then every
+// process counts as new.
 import { existsSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
@@ -18,7 +18,7 @@ import { allPids, isProcess } from "./process-table.ts";
 export interface PidMark {
   readonly last: number;
   readonly atMs: number;
-  /** How often PIDs had wrapped around. undefined for a mark that no reading made: then only its time counts. */
+  /** The number of wraps so far. undefined for a mark that no reading made: then only its time counts. */
   readonly wraps?: number;
   /** Marks of different series are not comparable: readings were missing between them. */
   readonly series?: number;
@@ -29,7 +29,7 @@ export const NO_PIDS: PidMark = { last: 0, atMs: Number.NEGATIVE_INFINITY };
 
 let latest: Required<PidMark> = { last: 0, atMs: Number.NEGATIVE_INFINITY, wraps: 0, series: 0 };
 
-/** How long the kernel takes at least to assign every PID once. */
+/** The minimum time that the kernel needs to assign every PID once. */
 const wrapMs = () => pidMax() / FORKS_PER_MS_MAX_COUNT;
 
 export function markPids(): PidMark {
@@ -57,7 +57,7 @@ export function isNoneSince(mark: PidMark): boolean {
   return mark.last > 0 && now.last === mark.last && wrapsSince(mark, now) === 0;
 }
 
-/** The PIDs of processes that may have started since the mark, and of no thread. */
+/** The PIDs of processes (not threads) that may have started since the mark. */
 export function pidsSince(mark: PidMark): number[] {
   const now = markPids();
   const isNew = newerThan(mark, now);
@@ -68,12 +68,12 @@ export function pidsSince(mark: PidMark): number[] {
   if (count < 0 || count * PID_PROBES_PER_ENTRY_COUNT > threadCount()) return allPids().filter(isNew);
   const pids: number[] = [];
   for (let pid = before + 1; pid <= now.last; pid++)
-    // Threads also have PIDs, and directories in /proc that a listing does not show.
+    // Threads have PIDs too, and directories in /proc that a listing does not show.
     if (existsSync(`/proc/${pid}`) && isProcess(pid)) pids.push(pid);
   return pids;
 }
 
-/** undefined if PIDs do not show which processes are new. */
+/** Returns undefined if PIDs do not show which processes are new. */
 function newerThan(mark: PidMark, now: PidMark): ((pid: number) => boolean) | undefined {
   const wraps = wrapsSince(mark, now);
   const { last: before } = mark;
@@ -82,7 +82,7 @@ function newerThan(mark: PidMark, now: PidMark): ((pid: number) => boolean) | un
   return undefined;
 }
 
-/** undefined if unknown. */
+/** The number of wraps between the two marks; undefined if unknown. */
 function wrapsSince(mark: PidMark, now: PidMark): number | undefined {
   if (mark.wraps !== undefined && mark.series === now.series) return (now.wraps ?? 0) - mark.wraps;
   if (now.atMs - mark.atMs > wrapMs()) return undefined;

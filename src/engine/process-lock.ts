@@ -1,5 +1,5 @@
-// A lock between nacre processes. The lock is a symbolic link whose text names its owner, because one system call
-// creates the link together with its text. If the owner is dead, another process takes the lock over.
+// A lock between nacre processes. The lock is a symbolic link whose text names its owner: one system call creates the
+// link together with its text. If the owner is dead, another process takes the lock over.
 import { readlinkSync, symlinkSync, unlinkSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -44,7 +44,7 @@ function isHeld(text: string, { isAlive }: LockOwner): boolean {
 
 /**
  * Removes the lock of a dead process. Two processes may find the same dead owner: without a second lock, the slower one
- * would remove the new lock of the faster one. Returns false if another process removes it at the moment.
+ * would remove the new lock of the faster one. Returns false if another process is removing it at this moment.
  */
 function removeStale(path: string, text: string, owner: LockOwner): boolean {
   const guard = `${path}.stale`;

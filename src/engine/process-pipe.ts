@@ -1,5 +1,5 @@
-// Unnamed pipes, opened through a process that holds them: /proc/PID/fd/N. The kernel allows that only to a process
-// that sees the holder in its /proc and may trace it, which no sandboxed process may. A fifo would be less safe: every
+// Unnamed pipes, opened through a process that holds them: /proc/PID/fd/N. The kernel allows this only to a process
+// that sees the holder in its /proc and may trace it. A sandboxed process may not. A fifo would be less safe: every
 // process that sees its path could open it, even on a read-only mount.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";

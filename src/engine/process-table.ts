@@ -16,7 +16,7 @@ export function processKey({ pid, startTime }: ProcessIdentity): string {
   return `${pid}/${startTime}`;
 }
 
-/** A process as reports and signals name it. */
+/** A process, with the fields that reports and signals need. */
 export interface ProcessRef extends ProcessIdentity {
   readonly group: number;
   readonly command: string;
@@ -66,7 +66,7 @@ const PF_EXITING = 0x4;
 /** SIGKILL in the set of pending signals: the kernel turns every fatal signal into it. */
 const PENDING_KILL = 1 << 8;
 
-/** Whether the process will run no more of its program: gone, being torn down, or with a pending SIGKILL. */
+/** Whether the process will run no more of its program: it is gone, being torn down, or has a pending SIGKILL. */
 export function isEnding(pid: number): boolean {
   return namesIn(`/proc/${pid}/task`).every((thread) => {
     const fields = statFields(`/proc/${pid}/task/${thread}/stat`);
@@ -114,7 +114,10 @@ export function lockLimit(pid: number | "self"): string | undefined {
   return lockLimits(pid)?.hard;
 }
 
-/** Both limits on file locks: the hard one is the tag of a shell, the soft one the number of a session's command. */
+/**
+ * Both limits on file locks: the hard limit is the tag of a shell, the soft limit is the number of a session's
+ * command.
+ */
 export function lockLimits(pid: number | "self"): { soft: string; hard: string } | undefined {
   const limits = tagLimits(pid);
   return limits && { soft: limits.soft, hard: limits.tag };
@@ -122,7 +125,7 @@ export function lockLimits(pid: number | "self"): { soft: string; hard: string }
 
 /** The hard limits that identify a process of nacre: its tag (tag.ts) and the key of its host (host-key.ts). */
 export interface TagLimits {
-  /** "unlimited" or a number, like all of them. */
+  /** Each field is "unlimited" or a number. */
   readonly tag: string;
   readonly soft: string;
   readonly key: string;

@@ -1,5 +1,5 @@
-// What a process waits for, in words: from the state, the kernel function (wchan) and the system call of its threads,
-// and from what its descriptors lead to. Reads /proc only.
+// Describes what a process waits for. Uses the state, the kernel function (wchan) and the system call of its threads,
+// and the targets of its descriptors. Reads only /proc.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { lockHolder } from "./file-locks.ts";
@@ -68,7 +68,7 @@ function threadWait(pid: number, thread: string, ports: readonly number[]): Proc
 
 const DISK = "the disk or a device";
 
-/** "file": depends on what the descriptor in the first argument leads to. */
+/** "file": depends on the target of the descriptor in the first argument. */
 const CALLS: Readonly<Record<string, WaitKind | "file">> = {
   ...{ read: "file", readv: "file", pread64: "file", write: "file", writev: "file", pwrite64: "file" },
   ...{ sendfile: "file", splice: "file", recvfrom: "file", recvmsg: "file", sendto: "file", sendmsg: "file" },
@@ -81,7 +81,7 @@ const CALLS: Readonly<Record<string, WaitKind | "file">> = {
   ...{ epoll_wait: "events", epoll_pwait: "events", epoll_pwait2: "events" },
 };
 
-/** For a process whose system calls this user may not read. */
+/** Used if this user may not read the system calls of the process. */
 const FUNCTIONS: readonly { readonly begins: RegExp; readonly kind: WaitKind }[] = [
   { begins: /nanosleep/, kind: "timer" },
   { begins: /^(?:locks_lock|flock|fcntl_setlk|posix_lock|__break_lease)/, kind: "lock" },

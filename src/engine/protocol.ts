@@ -8,8 +8,8 @@
 //   clean                                                no command has left a process; the last request of a host
 // The job goes through the slot's pipe, not through the keeper: "" WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
 //
-// The lifeline, fd 3: the host keeps it open while it lives. If another keeper is at work, the host sends the field
-// "relieved", which lets the deputy of a dead keeper exit.
+// The lifeline, fd 3: the host keeps it open while it lives. When the next keeper is running, the host sends the
+// field "relieved", which lets the deputy of the dead keeper exit.
 //
 // Answers, on the keeper's stdout: one line each, from the keeper and its shims.
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start
@@ -64,7 +64,7 @@ export function encodeFields(fields: readonly string[]): string {
 
 /**
  * A directory as a field, with a slash at its end. If the name ends with an incomplete UTF-8 character, `read -d ''`
- * would otherwise take the NUL for the rest of that character and wait for another NUL.
+ * would otherwise read the NUL as the rest of that character and wait for another NUL.
  */
 export function directoryField(directory: string): string {
   return directory.endsWith("/") ? directory : `${directory}/`;

@@ -1,5 +1,5 @@
-// Runs the user's shell once with its profile, to learn the environment that the user works in. The shell gets a
-// session of its own and no terminal: an interactive shell that shares the terminal of the host would take the terminal,
+// Runs the user's shell once with its profile, to learn the environment that the user works in. The shell gets its own
+// session and no terminal. If an interactive shell shared the terminal of the host, it would take the terminal over,
 // and the kernel would stop the host.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -63,7 +63,7 @@ async function runShell(run: ProfileRun, file: string): Promise<string | undefin
       resolve(problem);
     };
     child.once("error", (error) => finish(messageOf(error)));
-    // Do not wait for stderr to close: a program that the profile leaves running can hold it open.
+    // Do not wait for stderr to close: a program that the profile leaves running can keep it open.
     child.once("exit", (code, signal) => {
       if (code === 0) finish(undefined);
       else finish(`it ended with ${signal ?? `exit code ${code}`}${lastLine(errors)}`);

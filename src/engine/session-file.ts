@@ -1,4 +1,4 @@
-// A named session on disk: its saved state between two processes that use it, and a lock.
+// A named session on disk: its saved state while no process uses it, and a lock.
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -12,7 +12,7 @@ export class SessionFile {
   readonly #path: string;
   readonly #lock: string;
 
-  /** The names of all sessions that are kept, in order. */
+  /** The names of all stored sessions, sorted. */
   static names(root: StateRoot): string[] {
     const dir = join(root.path, ROOT_NAMES.sessions);
     const files = attempt(() => readdirSync(dir)) ?? [];
@@ -59,7 +59,10 @@ export class SessionFile {
     rmSync(this.#path, { force: true });
   }
 
-  /** Returns the holder of the lock, or undefined if this process has it now. A dead holder loses the lock. */
+  /**
+   * Tries to take the lock. Returns undefined on success, else the holder of the lock. A dead holder loses the
+   * lock.
+   */
   take(holder: ProcessIdentity, isAlive: (holder: ProcessIdentity) => boolean): ProcessIdentity | undefined {
     for (;;) {
       // Use a hard link, so that no reader finds an empty lock file.
@@ -83,7 +86,7 @@ export class SessionFile {
     rmSync(this.#lock, { force: true });
   }
 
-  /** Removes a partial file if the disk is full. */
+  /** If the disk is full, removes the partial file. */
   #put(path: string, text: string): void {
     try {
       writeFileSync(path, text, { mode: 0o600 });
@@ -97,7 +100,7 @@ export class SessionFile {
     }
   }
 
-  /** The process in the lock file, alive or not. */
+  /** The process named in the lock file, alive or not. */
   holder(): ProcessIdentity | undefined {
     try {
       const [pid = "", startTime = ""] = readFileSync(this.#lock, "utf8").split(" ");

@@ -1,11 +1,11 @@
-// Creates and removes the directory of a shell. Most contain only files: a recursive removal would check each entry
-// several times, which took a third of the host's time for a short command. The empty directory is used again
-// (spare-dirs.ts).
+// Creates and removes the directory of a shell. Most of these directories contain only files: a recursive removal
+// would check each entry several times, which took a third of the host's time for a short command. nacre reuses the
+// empty directory (spare-dirs.ts).
 import { mkdirSync, readdirSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { StateRoot } from "./state-dir.ts";
 
-/** Throws EEXIST if there is one. */
+/** Throws EEXIST if the directory exists. */
 export function makeShellDir(root: StateRoot, dir: string): void {
   if (!root.spareShellDirs.take(dir)) mkdirSync(dir, { mode: 0o700 });
 }

@@ -4,10 +4,11 @@
 # everything is on disk when the host learns of the end.
 #
 # Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the job pipe, 8 and 9 the command's ends of the
-# output pipes, 21 and 22 the end of the wait for the job. The command and the loggers get only their own. The shim first
-# closes fds 3 and 4 of the keeper (deputy.sh). After the start of the command, 6 is the report pipe of a session: its
-# bash opens /proc/SHIM/fd/6 for each report, and the host opens it once. 8 and 9 stay open here until everything is
-# written. So a logger that ends earlier was killed, and the kernel still has the byte count of a living logger.
+# output pipes, 21 and 22 the end of the wait for the job. The command and the loggers inherit only the fds they need.
+# The shim first closes fds 3 and 4 of the keeper (deputy.sh). After the start of the command, 6 is the report pipe of a
+# session: its bash opens /proc/SHIM/fd/6 for each report, and the host opens it once. 8 and 9 stay open here until
+# everything is written. So a logger that ends earlier was killed, and the kernel still has the byte count of a living
+# logger.
 # shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path, identity_key and identity_tail are set by keeper.sh
 
 # shim GENERATION DIR TAG CAP_KIB STREAMS ENV
@@ -36,17 +37,18 @@ shim() {
 
   # The waiting bash closes fd 21 when it has its job, or ends.
   open_pipe 21 || exit 1
-  # Job control makes the command the leader of its own process group and leaves INT and QUIT at their defaults; without
-  # it bash would ignore both forever.
+  # Job control makes the command the leader of its own process group and leaves INT and QUIT at their defaults. Without
+  # job control, the command's bash would ignore both forever.
   set -m
-  # The shim ignores TERM. Its fork must not: it would lose the TERM of a kill that follows the start closely.
+  # The shim ignores TERM. Its fork must not: otherwise a TERM sent just after the start would be lost.
   trap - TERM
   run_command "$dir" "$tag" "$env" 3>&- 4>&- 5>&- 7>&- &
   command_pid=$!
   trap '' TERM
   set +m
-  # Until the job is here, the waiting bash must not read end-of-file from the job pipe, unless this shim dies (hook.sh).
-  # fd 22 is for writing only: with another reader, a job for a dead slot would go unnoticed.
+  # Until the job is here, the waiting bash must not read end-of-file from the job pipe, unless this shim dies
+  # (hook.sh). Open fd 22 only for writing: with another reader, the host could send a job to a dead slot without an
+  # error.
   exec 22>"/proc/$BASHPID/fd/6" 21<"/proc/$BASHPID/fd/21"
   open_pipe 6
   write_identity "$dir" "$command_pid" "$tag"
@@ -54,7 +56,8 @@ shim() {
   printf 'ready %s %s %s %s %s %s\n' \
     "$generation" "$BASHPID" "$command_pid" "$REPLY" "$out_logger" "${err_logger:-$out_logger}" >&3
 
-  # Then close the job pipe: it can become the stdin of the command, which must be able to end.
+  # When bash has its job, close the job pipe. It can become the command's stdin, which otherwise would never reach
+  # end-of-file.
   read -r -u 21 _
   exec 21<&- 22>&-
   # Without job control `wait` does not return for a command that is only stopped.
@@ -80,9 +83,9 @@ shim() {
   exit 0
 }
 
-# Loggers that outlive the shim become children of PID 1, and some containers have a PID 1 that never reaps: each command
-# would leave zombies. bash reaps its children by itself while it waits. A leftover process can hold the pipes: do not
-# wait for its loggers.
+# Loggers that outlive the shim become children of PID 1, and some containers have a PID 1 that never reaps: each
+# command would leave zombies. bash reaps its children by itself while it waits. Stop waiting after 50 tries, because a
+# leftover can keep the pipes open.
 reap_loggers() {
   local tries
   exec 3>&- 8>&- 9>&-
@@ -106,8 +109,8 @@ restore_file() {
   (umask 077 && cat <"/proc/$BASHPID/fd/$1" >"$2.restored" && mv -f -- "$2.restored" "$2")
 }
 
-# write_trailer DIR CODE: how the command ended, for readers of only the output file. A fault file means that the
-# command never began (hook.sh, or the start script of a sandbox); the reasons are those of shell/outcome.ts.
+# write_trailer DIR CODE: prints how the command ended, for readers that see only the output file. A fault file means
+# that the command never began (hook.sh, or the start script of a sandbox); the reasons are those of shell/outcome.ts.
 write_trailer() {
   local fault=''
   [[ -e $1/fault ]] && read -r fault <"$1/fault"
@@ -125,9 +128,9 @@ write_trailer() {
   esac
 }
 
-# The logger: copies its stdin to the file on fd $1. The disk cap is the logger's own file size limit: the kernel
-# enforces it to the byte, even if host and keeper are dead, and it does not limit other files of the command. The
-# logger runs through a link, so that it is not called "cat" in the process table: agents run `pkill cat`.
+# The logger: copies its stdin to the file on fd $1. The disk cap is the logger's own file size limit. The kernel
+# enforces it to the byte, even if host and keeper are dead. It does not limit other files of the command. The logger
+# runs through a link, so that it is not called "cat" in the process table: agents run `pkill cat`.
 log() {
   trap - PIPE INT HUP QUIT TERM
   ulimit -f "$2"
@@ -175,8 +178,8 @@ run_command() {
   exec -a bash "$nacre_bash" "$nacre_script"
 }
 
-# Writes the PIDs with their start times, so that no reused PID is mistaken for them. Sets REPLY to the start time of
-# the command.
+# Writes the PIDs with their start times, because the kernel can reuse a PID. Sets REPLY to the start time of the
+# command.
 write_identity() {
   local own tag=$3
   start_time "$BASHPID" && own=$REPLY
@@ -214,8 +217,8 @@ end_of_logger() {
         fi
         ;;
       T)
-        # Another process stopped the logger: continue it once. Leave it alone if it is stopped again: that is probably
-        # intended.
+        # Another process stopped the logger: continue it once. If it is stopped again, leave it stopped: that is
+        # probably intended.
         [[ $woken ]] || kill -CONT "$1"
         woken=1
         ;;
@@ -253,8 +256,8 @@ wait_seconds() {
 }
 waiting_fd=20
 
-# lost_bytes FD LOGGER: sets REPLY to how many bytes of the logger's output a truncation has removed from its file.
-# Fails if nothing is lost, or if the logger is gone, because the kernel then no longer has the count.
+# lost_bytes FD LOGGER: sets REPLY to the number of bytes that a truncation has removed from the logger's file. Fails if
+# nothing is lost. Also fails if the logger is gone, because the kernel then no longer has the count.
 lost_bytes() {
   local at total
   written "$1" && at=$REPLY || return
@@ -263,7 +266,7 @@ lost_bytes() {
   { read -r _ && read -r _ total; } 2>/dev/null <"/proc/$2/task/$2/io" && ((total > at)) && ((REPLY = total - at))
 }
 
-# Sets REPLY to how far fd $1 (shared with its logger) has been written.
+# Sets REPLY to the write position of fd $1, which the logger shares.
 written() {
   local key
   { read -r key REPLY <"/proc/$BASHPID/fdinfo/$1"; } 2>/dev/null && [[ $key == pos: ]]

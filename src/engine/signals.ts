@@ -19,7 +19,7 @@ export function signalGroup(
   { commandPid, commandStart }: Pick<StartedShell, "commandPid" | "commandStart">,
   signal: NodeJS.Signals,
 ): SignalResult {
-  // Signal the group only while its leader is the process that nacre started: later, another group can have this
+  // Signal the group only while the process that nacre started is its leader: later, another group can have this
   // number.
   const stat = readStat(commandPid);
   if (stat?.startTime !== commandStart || stat.group !== commandPid) return "gone";

@@ -1,5 +1,5 @@
-// Slots: directories with a bash that waits for its job. The pool keeps a few of the usual kind ready, so that a
-// command need not wait for a fork. It opens any other kind on request.
+// Slots: directories with a bash that waits for its job. The pool keeps a few of the usual kind ready, because a
+// command would otherwise wait for a fork. It opens any other kind on request.
 import { existsSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -116,13 +116,13 @@ export class SlotPool {
         this.#idle.push(slot);
       }
     } catch {
-      // No caller waits for these slots. A command that needs one opens it itself and gets the error.
+      // No caller waits for these slots. A command that needs a slot opens one itself and gets the error.
     } finally {
       this.#refilling = false;
     }
   }
 
-  /** Replaces a dead slot after a delay, because whatever killed it may also kill the next one. */
+  /** Replaces a dead slot after a delay, because the cause of its death may also kill the next slot. */
   #replace(dead: Slot): void {
     this.discard(dead);
     this.refillIn(REFILL_AFTER_DEATH_MS);

@@ -50,7 +50,7 @@ export function socketInodes(pid: number): Set<number> | undefined {
   return inodes;
 }
 
-/** A process that holds one of these sockets, as far as this user can see. */
+/** A process that has one of these sockets open, if this user can see it. */
 export async function findHolder(
   rows: readonly SocketRow[],
 ): Promise<{ readonly pid: number; readonly command: string } | undefined> {

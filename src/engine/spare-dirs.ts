@@ -1,12 +1,13 @@
-// Empty directories that are used again. The removal of a directory frees its block, and some file systems then wait for
-// the disk: rmdir takes milliseconds on ext4 without a journal and with discard. A rename frees nothing.
+// Reuses empty directories instead of removing them. rmdir frees a block, and some file systems then wait for the disk:
+// on ext4 without a journal and with discard, rmdir takes milliseconds. A rename frees nothing.
 //
-// Spare directories have numbers as names, so that all nacre processes together keep only a few. Each process remembers
-// the numbers it believes to be in use. If another process was faster, the rename fails or replaces an empty directory.
+// Spare directories have small numbers as names, so all nacre processes together keep only a few. Each process
+// remembers the numbers that it believes are in use. If another process was faster, the rename fails or replaces an
+// empty directory.
 //
-// Keeps only directories of the state root, which no sandboxed command can open. A process that holds a directory open
-// can still write into it after a rename. If nacre kept a directory of the workspace (a placeholder), a sandboxed
-// command could write outside its sandbox that way.
+// Keeps only directories of the state root, which no sandboxed command can open. A process that has a directory open
+// can still write into it after a rename. If nacre kept directories of the workspace (placeholders), a sandboxed
+// command could write outside its sandbox in this way.
 import { lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -21,23 +22,23 @@ export class SpareDirs {
   /** The numbers of spare directories; undefined before the first use. */
   #spare: Set<string> | undefined;
 
-  /** `dir`: private to this user. A directory of another file system is never kept. */
+  /** `dir`: private to this user. Directories on another file system never become spare ones. */
   constructor(dir: string) {
     this.#dir = dir;
   }
 
-  /** Moves a spare directory to `path`, where nothing may be. Returns false if the caller must create one. */
+  /** Moves a spare directory to `path`, which must not exist. Returns false if the caller must create a directory. */
   take(path: string): boolean {
     for (const number of this.#numbers()) {
       const from = join(this.#dir, number);
       this.#numbers().delete(number);
-      // A process that still has the directory open can have written into it.
+      // A process that still has the directory open may have written into it.
       if (isEmpty(from) && isMoved(from, fsPath(path))) return true;
     }
     return false;
   }
 
-  /** Takes an empty directory out of use. Returns false if the caller must remove it. */
+  /** Makes an empty directory a spare one. Returns false if the caller must remove the directory. */
   keep(path: string): boolean {
     const numbers = this.#numbers();
     const free = NUMBERS.find((number) => !numbers.has(number));
@@ -48,7 +49,7 @@ export class SpareDirs {
       attempt(() => makeDirs(this.#dir));
       if (!isMoved(from, to)) return false;
     }
-    // Another process can have created a file since the check: give that file back.
+    // Another process may have created a file since the check: move the directory back.
     if (!isEmpty(to) && isMoved(to, from)) return false;
     numbers.add(free);
     return true;

@@ -1,12 +1,12 @@
-// A shell that runs or has run: its files, its processes and how to find them. taken-slot.ts makes one at a start,
-// attach.ts reads one back from disk.
+// A shell that runs or has run: its files, its processes and how to find them. taken-slot.ts creates this object at a
+// start, attach.ts reads it from disk.
 import type { HostKey } from "./host-key.ts";
 import type { ShellMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
 import { childWithInnerPid, type ProcessIdentity, readStat } from "./process-table.ts";
 import type { ShellFiles } from "./state-dir.ts";
 
-/** Where the kernel assigned the PIDs on disk. They are valid only "here". */
+/** Where the kernel assigned the PIDs on disk. The PIDs are valid only "here". */
 export type Origin = "here" | "another boot" | "another namespace" | "unknown";
 
 export interface StartedShell {
@@ -18,7 +18,9 @@ export interface StartedShell {
   /** The command's bash, leader of its process group. */
   readonly commandPid: number;
   readonly commandStart: string;
-  /** bwrap or the bash that runs it, if bwrap confines the shell: when it ends, the kernel kills everything inside. */
+  /**
+   * Set if bwrap confines the shell: bwrap, or the bash that runs it. When it ends, the kernel kills everything inside.
+   */
   readonly sandbox?: ProcessIdentity;
   /** The tag of its processes; undefined without tags. */
   readonly tag: bigint | undefined;
@@ -32,9 +34,9 @@ export interface StartedShell {
   readonly free?: () => void;
   /** The last PID assigned before the command started. */
   readonly pidsBefore: PidMark;
-  /** Read from disk: another host process started it. */
+  /** Whether another host process started the shell, and this object was read from disk. */
   readonly attached?: boolean;
-  /** Only if attached. */
+  /** Set only if attached. */
   readonly origin?: Origin;
   /**
    * Why nacre cannot find its processes, for example because its PIDs are not valid after a reboot; undefined if it
@@ -45,8 +47,8 @@ export interface StartedShell {
 
 /**
  * Whether a process only maintains the sandbox of its shell: bwrap, the bash that runs it (sandbox/start-script.ts), or
- * the first process inside. It ends by itself after the others. The kernel discards the signals that would end the
- * first process inside, except SIGKILL.
+ * the first process inside. Such a process ends by itself after the others. The kernel discards every signal that would
+ * end the first process inside, except SIGKILL.
  */
 export function keepsSandbox(pid: number, { sandbox }: StartedShell): boolean {
   if (sandbox === undefined) return false;

@@ -59,7 +59,7 @@ export const SHELL_NAMES = {
   /** The command text, which bash reads as its script. */
   command: "cmd",
   meta: "meta",
-  /** The PIDs of shim and command, written by the shim (identity.ts). */
+  /** The PIDs of shim and command (identity.ts). The shim writes it. */
   identity: "identity",
   /** The exit record and the cause (end-record.ts). */
   record: "record",
@@ -67,17 +67,17 @@ export const SHELL_NAMES = {
   stderr: "err",
   /** Exists if the shell outlives its host (durable-mark.ts). */
   durable: "durable",
-  /** Exists if the shim is to append a line about the end to stdout's file. */
+  /** Exists if the shim must append a line about the end to stdout's file. */
   trailer: "trailer",
-  /** Why the command could not begin, written by the bash that should have run it. */
+  /** Why the command could not begin. The bash that should have run the command writes it. */
   fault: "fault",
   /** The start script: sets limits, or starts a sandbox, before the command. */
   start: "start",
-  /** What bwrap reports about itself, its arguments, and its error messages if it can be tried again. */
+  /** The status that bwrap reports, its arguments, and its error messages if nacre can start it again. */
   sandboxStatus: "sandbox.status",
   sandboxArgs: "sandbox.args",
   sandboxErrors: "sandbox.errors",
-  /** Remarks about the end besides the record, one per line. */
+  /** Remarks about the end in addition to the record, one per line. */
   remarks: "remarks",
   /** When output arrived (output-times.ts). */
   times: "times",
@@ -125,7 +125,7 @@ export const KEEPER_NAMES = {
 export const FILES_NAMES = {
   /** One link per file that is being written, named after the hash of its path. */
   locks: "locks",
-  /** One link per temporary file, which leads to that file (files/unfinished-writes.ts). */
+  /** One link to each temporary file (files/unfinished-writes.ts). */
   unfinished: "unfinished",
 } as const;
 
@@ -282,7 +282,7 @@ export class StateRoot {
     }
   }
 
-  /** A new directory name for this process, whose keepers share one directory. */
+  /** A new directory name for the keepers of this process, which share one directory. */
   newKeeperDir(): string {
     return join(this.keepersDir, `${process.pid}-${randomBytes(4).toString("hex")}`);
   }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The first process of a sandboxed session. It starts one bash after another for the session's commands. Leftovers of a
-# command live on when its bash ends, and so does the sandbox with its /tmp and its network.
+# The first process of a sandboxed session. It starts one bash after another for the session's commands. When a bash
+# ends, the leftovers of its command keep running, and the sandbox keeps its /tmp and its network.
 #
 # Started inside the sandbox as: supervisor.sh BASH
 # It reads NUL-terminated fields from stdin: TOKEN DIRECTORY for the next bash, then "held" when the host has opened the
-# stdin of that bash, through which it sends the script; or "end", "". It answers through fd 9, a pipe to the host
+# stdin of that bash, through which the host sends the script; or "end", "". It answers through fd 9, a pipe to the host
 # (session-reports.ts): the PID of that bash inside the sandbox, and how it ended. The bashes inherit neither stdin nor
 # fd 9; they report through /proc/1/fd/9, which only processes inside the sandbox can open.
 #
@@ -57,8 +57,8 @@ report() {
   printf '%s\0%s\0%s\0\n' "$@" >&9
 }
 
-# When this process ends, the kernel kills everything in the sandbox. So it waits until processes that got a signal have
-# ended. The host limits the wait.
+# When this process ends, the kernel kills everything in the sandbox. So wait until the processes that got a signal have
+# ended. The host limits this wait.
 until_alone() {
   local others
   open_pipe 8

@@ -18,7 +18,7 @@ export interface SweepEntry {
   /** When it ended, or was last modified, by the current wall clock. */
   readonly endedAt: number;
   readonly bytes: number;
-  /** It never got a job. */
+  /** Whether this is a slot that never got a job. */
   readonly isSlot?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface SweepLimits {
   readonly quotaBytes: number;
 }
 
-/** The time since boot, and which boot. Unlike the wall clock, this clock cannot be set. */
+/** The time since boot, and the id of that boot. Unlike the wall clock, this clock cannot be set. */
 export interface BootClock {
   readonly bootId: string;
   readonly uptimeMs: number;
@@ -74,7 +74,7 @@ export async function sweep(
   return chosen;
 }
 
-/** `asSwept`: later processes report the id as swept. */
+/** `asSwept`: record the id, so that later processes report the shell as removed. */
 export function removeShell(root: StateRoot, id: string, asSwept = false): void {
   if (asSwept) recordSwept(root, [id]);
   removeShellDir(root, root.files(id).dir);
@@ -120,11 +120,11 @@ interface Traces {
   readonly touchedAt: number;
 }
 
-/** How long ago it ended, or was last modified. */
+/** How long ago the shell ended or, if unknown, was last modified. */
 function ageOf({ identity, meta, exit, touchedAt }: Traces, { nowMs, boot }: Clocks): number {
   const byClockMs = nowMs - touchedAt;
   if (!identity || !boot) return byClockMs;
-  // The shell ended before this boot. The time before the boot depends on a wall clock that may have been wrong.
+  // The shell ended before this boot. Do not count the time before it: the wall clock may have been wrong then.
   if (identity.bootId !== boot.bootId) return boot.uptimeMs;
   if (typeof exit === "object") return Math.max(0, boot.uptimeMs - exit.endedUptimeMs);
   if (!meta) return byClockMs;

@@ -1,7 +1,7 @@
-// The ids of shells whose files were removed, one per line in a file of the state root. With it, a process that starts
-// later can tell a removed shell from one that never existed. An append needs no lock. The file is bounded: when it has
-// twice the wanted number of ids, its newer half replaces it. An id that another process appends at that moment is lost,
-// and its shell is then reported as not found.
+// The ids of shells whose files were removed, one per line in a file of the state root. From this file, later processes
+// can distinguish a removed shell from one that never existed. An append needs no lock. The file is bounded: when it
+// has twice the wanted number of ids, its newer half replaces it. An id that another process appends at that moment is
+// lost, and its shell is then reported as not found.
 import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";

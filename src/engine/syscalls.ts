@@ -1,5 +1,5 @@
-// The system call in which a thread waits, by name. /proc/PID/task/TID/syscall shows its number, which depends on the
-// processor, and its arguments.
+// The system call in which a thread waits, by name. /proc/PID/task/TID/syscall shows the call's arguments and its
+// number, which depends on the processor.
 import { readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 
@@ -9,7 +9,7 @@ export interface SystemCall {
   readonly args: readonly [number, number, ...number[]];
 }
 
-/** undefined if the call is not in NUMBERS, or this user may not read it. */
+/** Returns undefined if the call is not in NUMBERS, or if this user may not read it. */
 export function systemCallOf(pid: number, thread: string): SystemCall | "running" | undefined {
   const text = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/syscall`, "latin1")) ?? "";
   if (text.startsWith("running")) return "running";

@@ -20,7 +20,7 @@ export interface SystemProgramOptions {
   readonly input?: Buffer;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** Receives the output piece by piece. Then nothing is buffered, and `maxBytes` does not apply. */
+  /** Receives the output piece by piece. With it, nothing is buffered, and `maxBytes` does not apply. */
   readonly onStdout?: (chunk: Buffer) => void;
 }
 
@@ -32,8 +32,8 @@ export async function runSystemProgram(
 }
 
 /**
- * Each program reads what the one before it prints. Succeeds if all do. If `onStdout` throws, ends the programs and
- * rejects with its error.
+ * Each program reads the output of the program before it. Succeeds if all programs succeed. If `onStdout` throws,
+ * ends the programs and rejects with its error.
  */
 export async function runPipeline(
   programs: readonly (readonly string[])[],
@@ -62,7 +62,8 @@ export async function runPipeline(
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       stderr = `${stderr}${text}`.slice(0, PROBE_OUTPUT_MAX_CHARS);
     });
-    // The next program has its own copy of the descriptor. Keep none here: a writer must see that its reader is gone.
+    // The next program has its own copy of the descriptor. Close ours: otherwise a writer would not detect the end of
+    // its reader.
     if (stdin !== "pipe") stdin.destroy();
     stdin = child.stdout ?? "pipe";
   }
@@ -84,7 +85,7 @@ export async function runPipeline(
   };
   last?.stdout?.on("data", (chunk: Buffer) => {
     if (failure) return;
-    // An error that leaves a listener would end the host.
+    // An error thrown by a listener would end the host.
     try {
       read(chunk);
     } catch (error) {

@@ -34,7 +34,7 @@ export const SHELL_NUMBERS = (1 << SHELL_BITS) - 1;
 
 /** The tags that one host can assign, below its own tag. */
 export class TagSpace {
-  /** undefined if the host cannot have one: then its number must be free. */
+  /** undefined if the host cannot have a key: then no other host may have its number. */
   readonly key: HostKey | undefined;
   readonly #base: bigint;
   readonly #level: Level;
@@ -115,7 +115,7 @@ export function reachOf(tag: bigint): TagReach {
   return { shift, prefix: tag >> shift };
 }
 
-/** The last level has no bits below, so it fits every tag. */
+/** The last level has no bits below it, so every tag matches at least this level. */
 function levelOf(tag: bigint): number {
   return LEVELS.findIndex(({ shellShift }) => (tag & ones(shellShift)) === ones(shellShift));
 }

@@ -1,5 +1,5 @@
-// A slot on its way from waiting to running a command: the files written before the start, and the descriptors that
-// this process keeps open until the command ends.
+// A slot that was taken from the pool to run a command. Owns the files written before the start, and the
+// descriptors that this process keeps open until the command ends.
 import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -22,7 +22,7 @@ export interface StartPlan {
   readonly command: string;
   /** True for a session: bash reads its script from its stdin, and `command` is unused. */
   readonly session?: boolean;
-  /** Absolute, and checked to be a directory that can be entered. */
+  /** An absolute path. The caller has checked that it is a directory that can be entered. */
   readonly workingDir: string;
   /** Added to the engine's base environment. */
   readonly variables: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export interface StartScript {
   readonly script: string;
   /** Written to the shell's directory. */
   readonly files: readonly { readonly name: string; readonly content: Buffer }[];
-  /** Called once, after the end; returns remarks about it. */
+  /** Called once, after the command's end. Returns remarks about the end. */
   end(): string[];
 }
 
@@ -82,7 +82,7 @@ export class TakenSlot {
     this.slot = options.slot;
   }
 
-  /** Writes all files that the command needs. If it throws, the slot can still be closed and freed. */
+  /** Writes all files that the command needs. If this throws, the caller can still close and free the slot. */
   prepare(): ShellMeta {
     const { slot, shimStart, plan, bashPath, supervisorFiles } = this.#options;
     const { id, files } = slot;
@@ -148,7 +148,10 @@ export class TakenSlot {
     this.#stdin?.close();
   }
 
-  /** Call this when no process of the command is left. Removes its sandbox and writes the remarks about it. */
+  /**
+   * Call this when no process of the command is left. Removes the command's sandbox and writes the remarks about
+   * the end.
+   */
   free(): void {
     const remarks = this.#startScript?.end() ?? [];
     this.#startScript = undefined;

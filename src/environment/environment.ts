@@ -1,5 +1,5 @@
-// Builds the environment of a command: which variables it inherits, drops and sets. This code is pure and does not
-// access process.env. secrets.ts and injection.ts decide which variables are secret and which inject code.
+// Builds the environment of a command: decides which variables it inherits, drops and sets. This code is pure and does
+// not access process.env. secrets.ts and injection.ts decide which variables are secret and which inject code.
 import { NacreError } from "../support/errors.ts";
 import { REDACT_VALUE_MIN_CHARS } from "../support/limits.ts";
 import { subvertsPrograms, subvertsShell } from "./injection.ts";
@@ -9,8 +9,8 @@ import { URL_PASSWORD } from "./token-shapes.ts";
 import type { NamedValue } from "./value-search.ts";
 
 /**
- * `safe`: everything except secrets and code injection. `all`: everything except variables that change bash itself and
- * so would break the scripts that run the command. `core`: the variables that every program expects, if they hold no
+ * `safe`: everything except secrets and code injection. `all`: everything except variables that change bash itself:
+ * they would break the scripts that run the command. `core`: the variables that every program expects, if they hold no
  * secret. `none`: only PATH, because without it the command would find different programs than the host. In every mode
  * the non-interactive defaults replace inherited values, and `set` is applied last.
  */
@@ -80,7 +80,7 @@ export function buildEnvironment(options: EnvironmentOptions): BuiltEnvironment 
     if (!isExcluded(name) && !(name in env && isIncluded(name))) env[name] = value;
   }
   Object.assign(env, set);
-  // A dropped variable is not missing if a default or `set` provides another value.
+  // Do not report a dropped variable if a default or `set` provides another value.
   return withHiddenValues({ env, dropped: dropped.filter(({ name }) => !(name in env)) }, droppedValues);
 }
 
@@ -128,7 +128,7 @@ function defaultsFor(env: Readonly<Record<string, string>>): readonly (readonly 
   return /utf-?8/i.test(locale) ? NON_INTERACTIVE : [...NON_INTERACTIVE, ["LANG", "C.UTF-8"]];
 }
 
-// The value, and the password if the value is a connection URL: a program can print the password alone.
+// Returns the value and, if the value is a connection URL, its password: a program can print the password alone.
 function searchable(name: string, value: string): NamedValue[] {
   const password = new RegExp(URL_PASSWORD).exec(value)?.[2] ?? "";
   return [value.trim(), password]

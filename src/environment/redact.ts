@@ -1,6 +1,6 @@
 // Redacts secrets in output: the values of dropped variables, and tokens of well-known shapes. Best effort: it misses a
-// secret in hexadecimal or in reverse. The result does not depend on where a stream is cut into chunks, because a part
-// that may be the start of a secret is held back until more text arrives.
+// secret in hexadecimal or in reverse. A part that may be the start of a secret is held back until more text arrives.
+// So the result does not depend on how a stream is cut into chunks.
 //   push(text)     finds values (value-search.ts) and shapes (token-shapes.ts) in the text that is not returned yet
 //   #holdFrom()    the position from which text is held back
 //   #release()     the text before that position, with one mark for each group of overlapping secrets
@@ -250,7 +250,7 @@ const LABELED = [{ label: "private-key", body: PEM_HEADER }, ...TOKEN_SHAPES].ma
   label,
   pattern: new RegExp(body, "y"),
 }));
-// Three patterns instead of one, so that each begins with characters that the regex engine can search for.
+// Use three patterns instead of one: the regex engine can then search for the first characters of each.
 const SHAPES = new RegExp(
   [PRIVATE_KEY, ...TOKEN_SHAPES.map(({ source }) => source), URL_PASSWORD].join("|"),
   "g",

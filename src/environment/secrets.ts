@@ -1,5 +1,5 @@
-// Decides which variables are secrets, by the words of the name and by the shape of the value. Variables with similar
-// names that are not secrets (MAX_TOKENS, SSH_AUTH_SOCK, PWD) are kept.
+// Decides which variables are secrets, by the words of the name and by the shape of the value. Variables that only
+// have similar names (MAX_TOKENS, SSH_AUTH_SOCK, PWD) do not count as secrets.
 import { PEM_HEADER, TOKEN_SHAPES, URL_PASSWORD } from "./token-shapes.ts";
 
 export function isSecret(name: string, value: string): boolean {
@@ -44,7 +44,7 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-// Ignores a number, stage or encoding at the end: API_KEY_2, TOKEN_PROD, SIGNING_KEY_BASE64.
+// Drops a number, stage or encoding at the end: API_KEY_2, TOKEN_PROD, SIGNING_KEY_BASE64.
 function withoutQualifiers(words: readonly string[]): readonly string[] {
   const end = words.findLastIndex((word) => !/^\d+$/.test(word) && !QUALIFIERS.has(word));
   return words.slice(0, end + 1);

@@ -30,7 +30,9 @@ export function isCutSpelling(text: string, at: number): boolean {
 
 const CUT = /^(?:[\\%][\\%0-9A-Fa-fxuUrn{}]*|\\+\r?\n?[ \t]*|&[#0-9A-Za-z]*|['"][\\'"]*|\r|\r?\n[ \t]*)$/;
 
-/** The characters that the text at `at` can represent. backslashesAt() and escapedAt() read backslashes. */
+/**
+ * The characters that the text at `at` can represent. Does not read backslashes: see backslashesAt() and escapedAt().
+ */
 export function spellingsAt(text: string, at: number): readonly number[] {
   const code = text.codePointAt(at) ?? 0;
   switch (text.charAt(at)) {

@@ -1,6 +1,6 @@
 // Finds the values of secrets in a text, in every notation of spellings.ts.
-//   new ValueSearch(values)   once per list: the values, and a table of their possible first two characters
-//   scan(text, from)          the positions of values, and of a value that may continue after the end of the text
+//   new ValueSearch(values)   once per list: stores the values, and a table of their possible first two characters
+//   scan(text, from)          finds the positions of values, and of a value that may continue after the end of the text
 // At a position whose two characters are in the table, #endOf() compares the value with the text, character by
 // character.
 import { REDACT_LINE_MIN_CHARS, REDACT_VALUE_MIN_CHARS } from "../support/limits.ts";
@@ -163,7 +163,10 @@ export class ValueSearch {
   }
 }
 
-/** A value is not folded earlier: otherwise every line that ends like the start of a value would be held back. */
+/**
+ * A line break can split a value only after this many characters. Without a minimum, every line that ends like the
+ * start of a value would be held back.
+ */
 const FOLD_MIN_CHARS = REDACT_VALUE_MIN_CHARS;
 const LINE_BREAK = new Set([0x0a, 0x0d]);
 

@@ -1,5 +1,5 @@
-// Detects binary output and describes it in one line, so that a model does not get the bytes. Text in another encoding
-// with few invalid bytes counts as text, and so does text with NUL as separator (`find -print0`).
+// Detects binary output and describes it in one line, because a model cannot use the bytes. Text in another encoding
+// counts as text if it has few invalid bytes. Text with NUL as separator (`find -print0`) also counts as text.
 import {
   BINARY_ODD_MIN_COUNT,
   BINARY_ODD_MIN_SHARE,
@@ -27,8 +27,8 @@ export function describeBinary({ sample, totalBytes, outputFile }: BinaryOutput)
 }
 
 /**
- * The kind of a binary file: "PDF", "binary data" if the kind is not known; undefined for text. A file whose first bytes
- * are a signature is binary even if the rest of its start is text, as in many PDFs.
+ * The kind of a binary file, for example "PDF"; "binary data" if the kind is unknown; undefined for text. A file whose
+ * first bytes are a signature is binary even if the rest of its start is text, as in many PDFs.
  */
 export function binaryKind(sample: Uint8Array): string | undefined {
   const found = signatureOf(sample);

@@ -24,8 +24,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /**
- * The number of bytes at the end (0 to 3) that start a character without completing it. A cursor stops before them, so
- * that a read never returns half a character. An invalid ending counts as complete.
+ * The number of bytes at the end (0 to 3) that start a character without completing it. A cursor stops before these
+ * bytes, so that a read never returns half a character. An invalid ending counts as complete.
  */
 export function incompleteTailBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
@@ -39,8 +39,8 @@ export function incompleteTailBytes(bytes: Uint8Array): number {
 }
 
 /**
- * The number of bytes at the start (0 to 3) that belong to a character which starts before them. Used when the tail of
- * a file is read from an arbitrary offset.
+ * The number of bytes at the start (0 to 3) that belong to a character which starts before them. Use this when you
+ * read the tail of a file from an arbitrary offset.
  */
 export function orphanedHeadBytes(bytes: Uint8Array): number {
   let count = 0;

@@ -1,5 +1,5 @@
-// Compiles regular expressions from a model, which select lines of output. RE2 matches in linear time. With a
-// backtracking engine, one pattern could hang the host process.
+// Compiles the regular expressions with which a model selects lines of output. RE2 matches in linear time. With
+// a backtracking engine, one pattern could hang the host process.
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { PATTERN_MAX_CHARS, PATTERN_MAX_INSTRUCTIONS } from "../support/limits.ts";
@@ -38,11 +38,14 @@ function explain(error: unknown, source: string): string {
   return `${message}. Patterns use RE2 syntax, which has no ${lack.what}: ${lack.instead}.`;
 }
 
-/** The index of the mistake. RE2 reports the text that it could not read; for parentheses, the whole pattern. */
+/**
+ * The index of the mistake. RE2 reports the text that it could not parse; for an unpaired parenthesis, it
+ * reports the whole pattern.
+ */
 function mistakeAt(source: string, description: string, culprit: string): number {
   if (description.endsWith(" )")) return unpairedParenthesis(source);
   if (culprit === "") return source.length - 1;
-  // A name that occurs twice is wrong the second time.
+  // If a group name occurs twice, the second one is the mistake.
   return description.startsWith("duplicate") ? source.lastIndexOf(culprit) : source.indexOf(culprit);
 }
 

@@ -1,5 +1,5 @@
-// A pattern for searching large output. Besides testing one line, it supports two faster tests: a search for the bytes of
-// the pattern, if the pattern is plain text, and a test of many lines at once.
+// A pattern for searching large output. In addition to a test of one line, it supports two faster tests: a search for
+// the bytes of the pattern, if the pattern is plain text, and a test of many lines at once.
 import { RE2JS } from "re2js";
 import type { LinePattern } from "./filter.ts";
 import { compilePattern } from "./pattern.ts";

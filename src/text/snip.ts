@@ -22,7 +22,7 @@ export function snipText(text: string): Snipped {
   return { text: snipParts({ head: text, tail: text, totalBytes }), truncated: true };
 }
 
-/** Truncates output of which only the ends were read. */
+/** Truncates an output if only its ends were read. */
 export function snipParts({ head, tail, totalBytes }: SnipParts): string {
   const report = `got ${humanizeBytes(totalBytes)}, max is ${humanizeBytes(SNIP_OVER_BYTES)}`;
   return `[output truncated in middle: ${report}]\n${firstBytes(head)}\n\n[snip]\n\n${lastBytes(tail)}`;

@@ -1,5 +1,5 @@
-// Converts terminal output to the plain lines that a person would see: without escape sequences, and with only the last
-// state of a line that was redrawn (`\r`, backspace). Cursor movement between lines is not emulated. Takes linear time.
+// Converts terminal output to the plain lines that a person would see: without escape sequences, and with only the
+// final state of each redrawn line (`\r`, backspace). Cursor movement between lines is not emulated. Takes linear time.
 // The input must consist of whole lines, because the parts of a split line would be converted separately.
 
 /** Idempotent: the result contains nothing that this function would change. */
@@ -85,9 +85,9 @@ const C1_CSI = 0x9b;
 const NEEDS_WORK = /[\x00-\x08\x0d-\x1f\x7f-\x9f]/;
 const UNPRINTABLE = /^[\x00-\x08\x0e-\x1f\x7f-\x9f]/;
 
-// Each alternative begins with its own introducer, and no repeated class contains one, so that no text is scanned
-// twice. A string sequence (title, link, image) without an end on its line loses only its introducer, because removing
-// the rest of the line would lose output.
+// Each alternative begins with its own introducer, and no repeated class contains one, so no text is scanned twice. A
+// string sequence (title, link, image) without an end on its line loses only its introducer, because removing the rest
+// of the line would lose output.
 const TOKENS = new RegExp(
   [
     "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]?", // CSI: colors, cursor, erase

@@ -1,6 +1,6 @@
 // Truncation of the `shells` dialect: keeps the start and the end of a text. The result, including the line that
-// reports the cut, never exceeds the limit. That line counts every character and line that is left out. The input is a
-// head and a tail, so that an output of 2 GiB is never read into memory.
+// reports the cut, never exceeds the limit. That line reports how many characters and lines are left out. The input is
+// a head and a tail: an output of 2 GiB must not be read into memory.
 import { LINE_CUT_MAX_SHARE, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import { boundaryAfter, boundaryBefore } from "./boundary.ts";
 import { measureText, type TextSize } from "./decode.ts";
@@ -12,11 +12,14 @@ export interface TruncateOptions {
   readonly outputFile?: string;
   /** Instead of a file: the id under which BashOutput shows the whole output. */
   readonly outputId?: string;
-  /** The heading of the last part of the text, with its newline. Repeated after the cut if the cut removes it. */
+  /**
+   * The heading of the last part of the text, with its newline. If the cut removes the heading, it is repeated after
+   * the cut.
+   */
   readonly heading?: { readonly line: string; readonly charsFromEnd: number };
 }
 
-/** A text of which only the ends were read. The text is complete if `middle` is empty. */
+/** The two ends of a text. The text is complete if `middle` is empty. */
 export interface TextEnds {
   readonly head: string;
   /** The size of the unread part between head and tail. */
@@ -48,7 +51,7 @@ export function truncateEnds(ends: TextEnds, options: TruncateOptions = {}): Tru
 
   const plan = planNotice(total, limitChars, whereRest(options));
   const { line = "", charsFromEnd = 0 } = plan.reservedChars === 0 ? {} : (options.heading ?? {});
-  // The notice is written last, when the counts are known. Space for its longest form is reserved.
+  // The counts are known only after the cuts, so reserve space for the longest form of the notice.
   const textChars = limitChars - plan.reservedChars - line.length;
   const head = cutHead(isWhole ? whole : ends.head, Math.ceil(textChars / 2));
   const cut = cutTail(isWhole ? whole.slice(head.length) : ends.tail, Math.floor(textChars / 2));
@@ -84,7 +87,7 @@ function planNotice(total: TextSize, limitChars: number, rest: string | undefine
     () => `${opening}]`,
   ].slice(rest === undefined ? 1 : 0);
   for (const write of forms) {
-    // The counts of the whole text are the longest. The extra characters cover a plural "s" for a smaller count.
+    // The counts of the whole text have the most digits. The extra characters cover a plural "s" for a smaller count.
     const reservedChars = write(total).length + PLURAL_AND_NEWLINES_CHARS;
     if (reservedChars <= limitChars / 2) return { reservedChars, write };
   }
