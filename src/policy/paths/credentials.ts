@@ -9,14 +9,17 @@ export function isHomeCredential(below: readonly string[]): boolean {
   return HOME_INDEX.couldContain(below) && !isPublic(below);
 }
 
-/** /etc/shadow and the like. Their class stays `system`: changing them is worse than reading them. */
+/**
+ * Whether the path is a credential of the machine, such as /etc/shadow. Its class stays `system`: changing it is worse
+ * than reading it.
+ */
 export function isMachineCredential(path: string): boolean {
   return MACHINE_INDEX.couldContain(path.split("/").slice(1));
 }
 
 /**
- * Whether the path in a state root is the root itself, or holds approval requests or the token of the page. Its class
- * stays `policy`: changing it is worse than reading it.
+ * Whether the path is a state root, or contains approval requests or the token of the page. Its class stays `policy`:
+ * changing it is worse than reading it.
  *
  * @param below The parts of the path below the state root.
  */

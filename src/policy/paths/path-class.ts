@@ -16,13 +16,13 @@ export const PATH_CLASSES = [
   "above-workspace",
   /** Files that the machine needs to boot and to log users in. */
   "system",
-  /** Other files that belong to the machine: the configuration of services, /usr/local. */
+  /** Other files of the machine, such as the configuration of services and /usr/local. */
   "system-config",
   /** Kernel settings below /proc and /sys. */
   "kernel",
   /** Disks and memory. */
   "device",
-  /** /dev/null and the like. */
+  /** Devices that are harmless to write to, such as /dev/null. */
   "harmless-device",
   /** bash's /dev/tcp and /dev/udp. */
   "network",
@@ -53,7 +53,7 @@ interface BasePaths {
   readonly workspaceParts: readonly string[];
   /** Files and directories with user rules. */
   readonly policyParts: readonly (readonly string[])[];
-  /** The state roots of nacre, besides the usual one in each home directory. */
+  /** The state roots of nacre, in addition to the usual one in each home directory. */
   readonly stateParts: readonly (readonly string[])[];
 }
 

@@ -5,7 +5,7 @@ import { couldStartWith } from "./path-parts.ts";
 
 type Parts = readonly string[];
 
-/** Indexed by the first part: most paths match no entry there and need no further comparison. */
+/** The index uses the first part of each path: most paths match no entry there and need no further comparison. */
 export class PathIndex {
   readonly #all: readonly Parts[];
   readonly #byFirstPart = new Map<string, Parts[]>();

@@ -16,7 +16,7 @@ export interface Where {
   readonly workspaceParts: readonly string[];
   readonly policyParts: readonly (readonly string[])[];
   readonly stateParts: readonly (readonly string[])[];
-  /** Every value that a variable of the environment may have. */
+  /** The possible values of environment variables, by name. */
   readonly variables: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -28,7 +28,7 @@ export interface ResolvedPath {
   readonly contents: boolean;
   /** Whether the word means many files at any depth, such as the results of find. */
   readonly spread: boolean;
-  /** Whether it holds approval requests of nacre or the token of its page. */
+  /** Whether the path contains approval requests of nacre or the token of nacre's page. */
   readonly allowsApproval: boolean;
 }
 
@@ -60,9 +60,9 @@ export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...f
 }
 
 /**
- * Without a known value, NACRE_HOME stands for the usual state root: any other place in which nacre keeps its state is
- * protected in the same way. The XDG variables stand for their default, or for an unknown directory. The known value
- * comes first: most readers of options use only the first alternative.
+ * If the value of NACRE_HOME is unknown, the policy assumes the usual state root: any other state root is protected in
+ * the same way. For an unknown XDG variable, it assumes the default or an unknown directory. The default comes first:
+ * most readers of options use only the first alternative.
  */
 function variablesOf(
   { NACRE_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME }: NonNullable<PolicyFacts["environment"]>,
@@ -77,7 +77,7 @@ function variablesOf(
   ]);
 }
 
-/** The path that a word names in a directory. */
+/** Resolves a word against a directory and classifies the path. */
 export function locate(text: string, cwd: string, where: Where): ResolvedPath {
   const parts = resolve(text, cwd);
   if (parts === null) return unknownPath(text);
@@ -105,7 +105,7 @@ function unknownPath(path: string): ResolvedPath {
   return { path, class: "unknown", contents: false, spread: false, allowsApproval: false };
 }
 
-/** Whether the path holds keys or credentials of a user, of the machine or of nacre. */
+/** Whether the path contains keys or credentials of a user, of the machine or of nacre. */
 export function holdsCredentials({ class: kind, path, allowsApproval: approves }: ResolvedPath): boolean {
   return kind === "secret" || approves || isMachineCredential(path);
 }

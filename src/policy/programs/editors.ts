@@ -7,7 +7,7 @@ import { type Options, type OptionTable, valuesOf } from "./read-options.ts";
 import { runLanguage } from "./runs/interpreter-code.ts";
 import { shellEscapes } from "./runs/shell-escapes.ts";
 
-/** For a program whose arguments may also be code in its own language. */
+/** Walks the shell escapes, then the arguments as code in the program's own language. */
 const alsoCode =
   (escapes: RunsCommand): RunsCommand =>
   (command, around, runner, table) => {

@@ -8,7 +8,7 @@ interface ServerArguments {
   readonly options: OptionTable;
   /** The options that name an address. */
   readonly address: string;
-  /** The options that name a directory. @default its operands are directories */
+  /** The options that name a directory. @default the operands name directories */
   readonly directory?: string;
 }
 
@@ -82,7 +82,7 @@ function serverFrom(
   };
 }
 
-/** `python -m http.server` */
+/** The server that python starts: `python -m http.server`. */
 export function servedByPython({ args, span }: EffectiveCommand): FileServer | null {
   const module = pythonModule(args);
   if (!module || !Object.hasOwn(PYTHON_MODULES, module.name)) return null;
@@ -95,7 +95,7 @@ export function pythonOperands({ args }: EffectiveCommand): readonly Field[] {
   return pythonModule(args)?.args ?? args;
 }
 
-/** The module that python runs, with the module's arguments. The options of python end there. */
+/** The module that python runs, with its arguments. Everything after the module's name belongs to the module. */
 function pythonModule(args: readonly Field[]): { name: string; args: readonly Field[] } | null {
   for (let i = 0; i < args.length; i++) {
     const text = args[i]?.text ?? "";
@@ -108,14 +108,14 @@ function pythonModule(args: readonly Field[]): { name: string; args: readonly Fi
   return null;
 }
 
-/** `php -S ADDRESS -t DIRECTORY` */
+/** The server that PHP starts: `php -S ADDRESS -t DIRECTORY`. */
 export function servedByPhp(table: OptionTable): (command: EffectiveCommand) => FileServer | null {
   const server: ServerArguments = { options: table, address: "-S", directory: "-t" };
   return ({ args, span }) =>
     readOptions(args, table, "at-operand").flags.has("S") ? serverFrom(server, args, span) : null;
 }
 
-/** `ruby -run -e httpd DIRECTORY`: -r loads the library `un`, and httpd is one of its functions. */
+/** The server that ruby starts: `ruby -run -e httpd DIRECTORY`. -r loads the library `un`, which defines httpd. */
 export function servedByRuby(table: OptionTable): (command: EffectiveCommand) => FileServer | null {
   return ({ args, span }) => {
     const options = readOptions(args, table, "at-operand");

@@ -162,7 +162,7 @@ export const files: ProgramFamily = {
 
 const inFirst = (cwds: readonly string[], text: string): string => changeDirectory(text, cwds[0] ?? UNKNOWN);
 
-/** Records the FIFOs that mkfifo creates. A command that reads one gets its data from another program. */
+/** Records FIFOs that the command creates. What a later command reads from them is unknown. */
 function leavesPipes({ operands }: Options, { cwds }: EffectiveCommand, scope: Scope): void {
   for (const { text } of operands) scope.files.set(inFirst(cwds, text), flowOf(null));
 }
@@ -178,7 +178,7 @@ function transferred(options: Options): {
   return { sources: before, targets: before.length > 0 ? last : [] };
 }
 
-/** The paths that may be written: each target and, in case it is a directory, each source's name inside it. */
+/** The paths that may be written: each target, and the name of each source inside it if the target is a directory. */
 function placed(
   sources: readonly Field[],
   targets: readonly Field[],
@@ -193,7 +193,7 @@ function placed(
   });
 }
 
-/** A hard link is a second name for the file, so a later write to the link writes to the file. */
+/** The effects of a hard link. It is a second name, through which later commands read and write the file. */
 function hardLinked(sources: readonly Field[]): readonly RawEffect[] {
   return sources.flatMap((source) => [
     ...effectsOn([source], "read"),

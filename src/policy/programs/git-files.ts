@@ -4,13 +4,13 @@ import type { Field } from "../shell-model/command.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import { readOptions, valuesOf } from "./read-options.ts";
 
-/** What a subcommand reads. Its other arguments are not files, or are files of the repository that it only lists. */
+/** The files that a subcommand reads. Its other arguments are not files, or are files that it only lists. */
 interface Reads {
   /** Options that take a value. */
   readonly values?: string;
-  /** Those of them whose value is a file that git reads. */
+  /** The options in `values` that name a file for git to read. */
   readonly files?: string;
-  /** Whether the operands are files too. */
+  /** Set if operands are files: all of them, or those after a search pattern. */
   readonly operands?: "all" | "after-pattern";
 }
 
@@ -56,7 +56,7 @@ const READS: Readonly<Record<string, Reads>> = {
   },
 };
 
-/** @param directory The value of `git -C`, to which the paths are relative. */
+/** @param directory The value of `git -C`. Relative paths start there. */
 export function filesRead(
   verb: string,
   args: readonly Field[],
@@ -75,7 +75,7 @@ export function filesRead(
   );
 }
 
-/** The directory of a new worktree. */
+/** The effect of `git worktree add` on the directory that it creates. */
 export function worktreeAdded(
   verb: string,
   args: readonly Field[],

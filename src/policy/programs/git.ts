@@ -49,7 +49,7 @@ export interface GitCall {
   readonly args: readonly string[];
 }
 
-/** The subcommand, which may follow options of git itself. */
+/** The subcommand and its arguments. Options of git itself may precede the subcommand. */
 export function readGit(args: readonly Field[]): GitCall {
   const { verb, at } = verbIn(args);
   return { verb, args: args.slice(at + 1).map(({ text }) => text) };
@@ -140,7 +140,7 @@ function cleaned(args: readonly Field[]): readonly RawEffect[] {
 function runGit(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
   const { verb, args } = readGit(command.args);
   const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
-  // If the same command added the remote, judge the push like one to an unknown host.
+  // If the same text added the remote, judge the push like a push to an unknown host.
   if (verb === "push" && around.scope.made.remotes.has(remote))
     runner.runArgv(
       ["git", "push", "https://unknown.example"].map((text) => ({ text, span: command.span })),
@@ -198,12 +198,12 @@ function executed(args: readonly Field[]): readonly Field[] {
   return found;
 }
 
-/** git runs the hooks that `git init` and `git clone` copy from this directory. */
+/** Whether the option names a template directory. git copies the hooks in it, and runs them later. */
 function isTemplate(option: string, args: readonly Field[]): boolean {
   return /^--template(=|$)/.test(option) && /^(init|clone)$/.test(verbIn(args).verb);
 }
 
-/** An empty value stands for no template. */
+/** The template directory. An empty value means that there is none. */
 function templateIn(field: Field, next: Field | undefined): readonly Field[] {
   const equal = field.text.indexOf("=");
   const directory = equal < 0 ? next : { ...field, text: field.text.slice(equal + 1) };

@@ -49,7 +49,7 @@ function isSymbolicLink(program: string, options: Options): boolean {
   return /^(ln|cp)$/.test(program) && hasFlag(options, "-s symbolic symbolic-link");
 }
 
-/** Call this only if isSymbolicLink returned false. */
+/** Whether the call creates hard links. Call this function only if isSymbolicLink returned false. */
 function isHardLink(program: string, options: Options): boolean {
   return program === "ln" || program === "link" || (program === "cp" && hasFlag(options, "-l link"));
 }
@@ -57,7 +57,7 @@ function isHardLink(program: string, options: Options): boolean {
 function putCopy(path: string, source: string, made: MadePaths): void {
   if (isUnresolved(source)) return;
   made.copies.set(path, source);
-  // A moved link, or one copied as a link, keeps its target.
+  // A link that is moved, or copied as a link, still leads to its target.
   for (const target of made.links.at(source)) made.links.add(path, target);
 }
 

@@ -46,15 +46,15 @@ export interface Wrapper {
   readonly skip?: number;
   /** Whether `NAME=value` may precede the inner program. */
   readonly assigns?: boolean;
-  /** Flags that make it only print something. */
+  /** Flags with which the wrapper only prints something. */
   readonly asks?: string;
   /** Options that name the directory of the inner program. */
   readonly directory?: string;
   /** Options whose value is shell text. */
   readonly text?: string;
-  /** Set if a shell runs the remaining arguments: joined by spaces, or each as a text of its own. */
+  /** Set if a shell runs the remaining arguments: joined by spaces, or each as a separate text. */
   readonly joins?: "blanks" | "lines";
-  /** Subcommands that an inner command follows: `uv run`, `ip netns exec`. Other subcommands run none. */
+  /** Subcommands before an inner command: `uv run`, `ip netns exec`. Other subcommands run no command. */
   readonly verb?: readonly string[];
   /** An operand that may precede the inner argv. */
   readonly may?: RegExp;
@@ -85,9 +85,7 @@ export interface Sends {
   readonly uploads?: (options: Options, command: EffectiveCommand) => boolean;
   /** Whether this call sends the files that it reads. @default always */
   readonly sendsFiles?: (command: EffectiveCommand) => boolean;
-  /**
-   * Matches the arguments before a key that authenticates the connection. The program uses the key but does not send it.
-   */
+  /** Matches the arguments before a key that authenticates the connection. The program does not send this key. */
   readonly identity?: RegExp;
   /** Matches arguments that connect a shell to the other host. */
   readonly givesShell?: RegExp;
@@ -111,8 +109,8 @@ export interface Agent {
 export interface ProgramFamily {
   /**
    * Well-known programs. The policy does not treat them as possible wrappers, and the profile `cautious` does not ask
-   * about them. In the arguments of one without a record, only system files, credentials and similar paths are
-   * protected.
+   * about them. If such a program has no record, only system files, credentials and similar paths in its arguments
+   * are protected.
    */
   readonly familiar: string;
   /** Records by name. Several names with the same record are separated by spaces. */

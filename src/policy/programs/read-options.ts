@@ -20,7 +20,7 @@ export interface OptionTable {
   readonly code?: string;
   /** Long flags that may be abbreviated. */
   readonly flags?: string;
-  /** Whether -exec is one option, not a cluster of short ones. */
+  /** Whether `-exec` is one long option, not a cluster of the short options -e, -x, -e and -c. */
   readonly singleDash?: boolean;
 }
 

@@ -166,7 +166,7 @@ export const transfer: ProgramFamily = {
   },
 };
 
-/** Without an output name, a download goes to the current directory. */
+/** The effect of a download on the current directory, if no option names the output. */
 function savedHere(options: Options, { program, args }: EffectiveCommand): readonly RawEffect[] {
   const isNamed =
     hasFlag(options, "-o output output-document output-dir directory-prefix") || options.values.has("P");
@@ -189,7 +189,7 @@ function endsAtRemote(options: Options): boolean {
   return !hasFlag(options, "-n dry-run") && splitAtLastWord(operands).last.some(({ text }) => isRemote(text));
 }
 
-/** rsync --delete removes files from the target that the source does not have. */
+/** With --delete, rsync removes files from the target that are not in the source. */
 function emptied({ operands, flags }: Options): readonly RawEffect[] {
   if (![...flags].some((flag) => /^(del|delete)/.test(flag))) return [];
   const targets = splitAtLastWord(operands).last.filter(({ text }) => !/^[\w.@-]+:/.test(text));
@@ -209,7 +209,7 @@ function synced({ operands, flags }: Options): readonly RawEffect[] {
   ];
 }
 
-/** `-T file`, `-d @file`, `-F field=@file`, and httpie's `field@/some/file.txt`. */
+/** Whether the arguments upload a file: `-T file`, `-d @file`, `-F field=@file`, httpie's `field@/some/file.txt`. */
 function sendsFile(_options: Options, { args }: EffectiveCommand): boolean {
   const line = args.map(({ text }) => text).join(" ");
   return UPLOAD.test(line) || namesFile(args.at(-1)?.text ?? "");

@@ -73,9 +73,9 @@ interface Argument {
 class ArgumentReader {
   readonly #found: Argument[] = [];
   readonly #table: OptionTable;
-  /** The option whose value the next word may be. */
+  /** The option that may take the next word as its value; null if there is none. */
   #option: string | null = null;
-  /** Whether the next operand is the script of an interpreter or a shell, which the program only runs. */
+  /** Whether the next operand is the script of an interpreter or a shell, which runs it but does not write it. */
   #isScript: boolean;
   /** Whether operands are files on this machine. */
   #isLocal: boolean;
@@ -123,7 +123,7 @@ class ArgumentReader {
   }
 }
 
-/** The verb of a client is one of its first operands. Values of options may precede it. */
+/** How many operands to search for the verb of a client: values of options may precede it. */
 const VERB_OPERANDS = 3;
 /** Stands for a listed option, whose value is the next word. */
 const SKIPPED = " ";

@@ -9,7 +9,7 @@ const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F d
 const FORMATTERS =
   /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|xfs_repair|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs|flash_erase|flashcp|nandwrite|flashrom)$/;
 
-/** Programs, and the arguments that make them only read. */
+/** Patterns for programs, each with a pattern for the arguments with which the program only reads. */
 const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
   [
     /^(fdisk|sfdisk|gdisk|sgdisk|parted|cfdisk)$/,
@@ -31,7 +31,7 @@ const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
   [/^debugfs$/, /^(?!.*(^| )-\w*w).*$/],
 ];
 
-/** Devices that hold no data. */
+/** Devices that store no data. */
 const SOUND_OR_SERIAL = /^\/dev\/(dsp|audio|mixer|tty(S|USB|ACM)\d)/;
 
 /** Tools that accept the short name of a device or a pool, but no image file. */
@@ -39,7 +39,7 @@ const NAMES_ONLY =
   /^(vgremove|lvremove|pvremove|vgreduce|zpool|zfs|swapoff|dmsetup|diskutil|btrfs|flashrom)$/;
 const KEEPS_DATA = /^(tune2fs|resize2fs|fsck|e2fsck|xfs_repair|losetup|swapoff|dmsetup|debugfs)/;
 
-/** Whether this call changes a volume without destroying its data. Most tools have verbs of both kinds. */
+/** Whether this call changes a volume without destroying its data. Many tools can do both. */
 function onlyChanges({ program, args }: JudgedCommand): boolean {
   if (KEEPS_DATA.test(program)) return true;
   const line = args.map(({ text }) => text).join(" ");

@@ -10,7 +10,7 @@ const force = /^(-\w*f\w*|--force)$/;
 
 const dryRun = /^(-n|--dry-run)$/;
 
-/** Describes how a subcommand loses work. It does so only if all conditions hold. */
+/** The conditions under which a subcommand loses work. All of them must be met. */
 interface Loss {
   /** Completes the reason `git SUBCOMMAND would …`. */
   readonly consequence: string;

@@ -28,7 +28,7 @@ export const permissionRules: readonly Rule[] = [
     id: "permissions-outside",
     verdict: "ask",
     severity: "medium",
-    alternative: "Name the files of the workspace that need it.",
+    alternative: "Name the files in the workspace that need other permissions.",
     matches: ["chmod -R 777 ~", "chown -R nobody .", "chmod -R 777 .", "chown -R dev /srv/x"],
     misses: [
       "chown -R dev:dev ./data",

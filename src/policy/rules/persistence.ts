@@ -1,4 +1,4 @@
-// Changes that persist and run code after the command has ended.
+// Changes that outlast the command, such as code that runs later and settings of the user.
 
 import type { JudgedCommand } from "../facts.ts";
 import { asksForHelp } from "../facts.ts";

@@ -32,7 +32,7 @@ function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
 /** Process names that all programs in one language share. */
 const INTERPRETERS = /^(node|python[\d.]*|java|ruby|php|perl|bash|zsh|sh|deno|bun)$/;
 
-/** Whether it would kill every program written in a language, not only the intended one. */
+/** Whether the command would kill every program in a language, not only the intended one. */
 function killsByLanguage({ program, args }: JudgedCommand): boolean {
   if (program !== "pkill" && program !== "killall") return false;
   const isHard = args.some(({ text }) => /^-(9|KILL|SIGKILL)$/.test(text));

@@ -1,4 +1,4 @@
-// Rules as tables, which group calls of programs by their result.
+// Checks written as tables. A table groups calls of programs by what they would do.
 
 import { POLICY_ROW_ARGUMENT_MAX_CHARS } from "../../support/limits.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
@@ -10,6 +10,7 @@ interface Row {
   readonly program: RegExp;
   /** Must match the arguments, joined by single spaces. */
   readonly args: RegExp;
+  /** Must not match the arguments. */
   readonly unless?: RegExp;
 }
 

@@ -1,6 +1,6 @@
-// Programs that the policy does not know. In every profile, it asks about protected paths in their arguments, risky
-// verbs and dangerous commands that they may run. The profile `cautious` asks about every such program, unless it is
-// sandboxed.
+// Programs that the policy does not know. In every profile, the policy asks about protected paths in their arguments,
+// risky verbs and dangerous commands that they may run. With the profile `cautious`, the policy asks about every such
+// program outside a sandbox.
 
 import { asksForHelp } from "../facts.ts";
 import { PATH_CLASSES } from "../paths/path-class.ts";

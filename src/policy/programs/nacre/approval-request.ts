@@ -1,13 +1,13 @@
-// Requests to nacre's own page, which can answer an approval request or type into a terminal. A command that sends one
-// would make a decision that belongs to the user.
+// Requests to nacre's own page that answer an approval request or type into a terminal. A command that sends such a
+// request makes a decision that belongs to the user.
 
 import type { EffectiveCommand } from "../../shell-model/command.ts";
 import { BRACKET } from "../../shell-model/marks.ts";
 import { hasFlag, type Options, readOptions, valuesOf } from "../read-options.ts";
 
-/** To bash, `[::1]` is a glob. */
+/** The addresses of this machine. BRACKET is among them because bash reads `[::1]` as a glob. */
 const LOOPBACK = `(?:localhost|[\\w.-]+\\.localhost|127(?:\\.\\d+){1,3}|\\[::1\\]|\\[::ffff:127[^\\]]*\\]|${BRACKET}|0\\.0\\.0\\.0|0|2130706433)`;
-/** The paths of the page that act. Other programs on this machine may have any other path below /api. */
+/** The paths of the page that change something. Other paths below /api may belong to other programs. */
 const PATH = "/+(?:\\.{1,2}/+)*api/+(?:approvals|shells)(?![\\w-])";
 /** httpie reads `:3000/path` as an address on this machine. */
 const ADDRESS = new RegExp(`^(?:https?://)?(?:[^/@]*@)?(?:${LOOPBACK}(?::[^/]*)?|:[^/]*)${PATH}`, "i");
@@ -67,17 +67,20 @@ function wgetChanges(options: Options): boolean {
   return hasFlag(options, "method") && !methods.some(({ text }) => READS.test(text));
 }
 
-/** A method, or an item of the body: `name=value`, `name:=json`, `name@file`. `name==value` is part of the URL. */
+/**
+ * Whether the argument is a method, or an item of the body: `name=value`, `name:=json`, `name@file`. `name==value` is
+ * part of the URL.
+ */
 const isHttpieBody = (text: string): boolean =>
   /^(POST|PUT|PATCH|DELETE)$/i.test(text) || /^[\w.[\]-]+(:?=(?!=)|:?=?@)/.test(text) || /^--raw/.test(text);
 
 const IN_CODE = new RegExp(`//${LOOPBACK}(?::[^/"'\`\\s]*)?${PATH}`, "i");
 const URLS = /https?:\/\/[^"'`\s]{1,400}/gi;
-/** A method, or the body as a key of an object or as a keyword argument of a call. */
+/** Matches code that sends a body: its method, or the body as a key of an object or as a keyword argument. */
 const SENDS =
   /\b(POST|PUT|PATCH)\b|\.(post|put|patch)\s*\(|\b(data|json|body)\s*:|[(,]\s*(data|json|body)\s*=(?![=>])/;
 
-/** What code in another language does with the page, or null. */
+/** Describes code in another language that sends such a request. Returns null for any other code. */
 export function describeApprovalPageCode(code: string): string | null {
   if (!SENDS.test(code)) return null;
   const isToPage = IN_CODE.test(code) || (code.match(URLS) ?? []).some(isPage);

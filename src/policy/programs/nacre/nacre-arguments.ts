@@ -63,7 +63,7 @@ function argumentsAfter(
 }
 
 /**
- * The arguments after the package name, or after `start`, nacre's script in its repository. Options may precede both.
+ * The arguments after the package name, or after `start`, nacre's script in its repository. Options may precede them.
  */
 function argumentsOfPackage(args: readonly Field[]): readonly Field[] | null {
   for (const [i, { text }] of args.entries()) {

@@ -93,14 +93,17 @@ function describeRiskySubcommand(
     : null;
 }
 
-/** The record of nacre has the effect on the audit log. A package manager that starts nacre has another record. */
+/**
+ * Judges the write to the audit log as a call of nacre by name. Otherwise the effect is missing if a package manager
+ * starts nacre, because only nacre's record contains it.
+ */
 function appendTo(file: Field, around: CommandContext, runner: Runner): void {
   const word = (text: string): Field => ({ text, span: file.span });
   const inside = { ...inSeparateProcess(around, "nacre"), assignments: [] };
   runner.runArgv([word("nacre"), word("--audit-file"), file], inside);
 }
 
-/** The options of `nacre run`, and the words of the command that it starts. The options end at its first word. */
+/** The options of `nacre run`, and the words of the inner command. The options end at the first of these words. */
 function startedBy(given: readonly Field[]): Options {
   const [, ...afterVerb] = readOptions(given, NACRE_OPTIONS, "at-operand").operands;
   return readOptions(afterVerb, NACRE_OPTIONS, "at-operand");

@@ -1,5 +1,5 @@
-// Agents that a runtime starts through a file of their package or as a module. This is judged like a call of the agent
-// by name.
+// Agents that a runtime starts through a file of their package or as a module. The policy judges such a start like a
+// call of the agent by name.
 
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import type { Flow } from "../../shell-model/flow.ts";

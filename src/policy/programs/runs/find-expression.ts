@@ -57,7 +57,7 @@ function namesIn(expression: readonly Field[]): readonly string[] {
     else if (/^-i?name$/.test(text) && name !== undefined && !isNegation(expression[i - 1]?.text ?? ""))
       branch.push(withGlobs(text === "-iname" ? name.toLowerCase() : name));
   }
-  // Only a directory can be a repository.
+  // A repository is a directory, so `-type f` does not find it.
   const isFiles = expression.some(({ text }, i) => text === "-type" && expression[i + 1]?.text === "f");
   return [...names, ...branch]
     .filter((name) => !isFiles || !couldBe(name, ".git"))

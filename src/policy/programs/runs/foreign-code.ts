@@ -128,7 +128,7 @@ function withLists(code: string): string {
   );
 }
 
-/** Effects of calls whose literal, if any, is not at the start of their arguments. */
+/** Effects of calls without a literal at the start of their arguments. */
 function callsWithoutLiterals(source: string): readonly (readonly string[])[] {
   const found: string[][] = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
   found.push(...[...source.matchAll(PATH_WRITES)].map(([, path = ""]) => ["tee", "--", path]));

@@ -1,4 +1,4 @@
-// `history`: which file it reads or writes.
+// The file that `history` reads or writes.
 
 import type { EffectiveCommand, Field } from "../../shell-model/command.ts";
 import { inSameProcess } from "../../shell-model/nested-context.ts";
@@ -15,7 +15,7 @@ export function historyFile(options: Options): readonly RawEffect[] {
   return hasFlag(options, "-rn") ? effectsOn(file, "read") : [];
 }
 
-/** Without a file, `history -w` uses HISTFILE: judge it with that file as an operand. */
+/** Without an operand, `history -w` uses the file in HISTFILE: judge the command with that file as an operand. */
 export const runHistory: RunsCommand = (command, around, runner, table) => {
   const options = readOptions(command.args, table);
   const [last] = command.args.slice(-1);

@@ -46,7 +46,7 @@ export const runLanguage: RunsCommand = (command, around, runner) => {
   return null;
 };
 
-/** Code in a file that the command wrote, in any language. */
+/** Walks code in any language, from a file that an earlier command wrote. */
 export function runCodeText(
   text: string,
   command: EffectiveCommand,
@@ -65,7 +65,8 @@ const withHomePath = (text: string, { where }: Runner): string =>
   text.replace(/~(?=\/|["'\s)]|$)|\$(?:env:)?(?:HOME\b|\{HOME\}|env\(HOME\))|%\*ENV<HOME>/g, where.home);
 
 /**
- * Text that may be code: arguments that are more than a word or a path, argument files that the command wrote, stdin.
+ * Text that may be code: arguments that are more than a word or a path, stdin, and files in the arguments that an
+ * earlier command wrote.
  */
 function codeGiven(
   { args, stdin, span }: EffectiveCommand,

@@ -1,4 +1,4 @@
-// xargs and parallel: they run a command for each item from a pipe or from the command line.
+// xargs and parallel, which run a command for each item from a pipe or from the command line.
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../../support/limits.ts";
 import { shellQuote } from "../../../support/shell-quote.ts";

@@ -4,7 +4,7 @@ import type { EffectiveCommand, Field } from "../../shell-model/command.ts";
 import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 
-/** Walks the shell text in arguments and stdin: what the first or second group of the pattern matches. */
+/** Walks the shell text that the first or second group of the pattern matches in arguments and stdin. */
 export function shellEscapes(pattern: RegExp): RunsCommand {
   return (command, around, runner) => {
     const inside = inSameProcess(around, command.program);
@@ -18,7 +18,7 @@ export function shellEscapes(pattern: RegExp): RunsCommand {
   };
 }
 
-/** For mail, ftp and telnet. */
+/** The shell escapes of mail, ftp and telnet. */
 export const MAIL_ESCAPES = shellEscapes(/(?:^|\n)~?!\s*([^\n]+)/g);
 
 function textsOf({ args, stdin, span }: EffectiveCommand): readonly Field[] {

@@ -11,7 +11,7 @@ import { readOptions, valuesOf } from "../read-options.ts";
 
 const MADE_AT_RUN_TIME = "a shell runs text that is built at run time";
 
-/** `source` and `.`, only as builtins. */
+/** Walks the script that the builtin `source` or `.` reads. */
 export const runSource: RunsCommand = (command, around, runner) => {
   const [file, ...rest] = command.args;
   if (!file || command.called.includes("/")) return null;

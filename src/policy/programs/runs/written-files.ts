@@ -1,5 +1,5 @@
-// Text that a command writes and a tool then runs: recipes, package scripts, build scripts, tests, configuration that
-// is code. The command line does not name these files, so the policy reads every text file that the command wrote.
+// Text that a command writes and a tool then runs: recipes, package scripts, build scripts, tests, configuration files
+// with code. The command line does not name these files, so the policy reads every text file that the command wrote.
 
 import { POLICY_FETCHED_MAX_COUNT } from "../../../support/limits.ts";
 import { changeDirectory } from "../../paths/paths.ts";
@@ -115,7 +115,7 @@ function generated(text: string): readonly string[] {
   return [...text.matchAll(/^\/\/go:generate\s+(.+)$/gm)].map(([, line = ""]) => line);
 }
 
-/** The scripts in a package.json, and every other string in a JSON file that starts with a program. */
+/** Strings in a JSON file that start with the name of a program, such as the scripts in a package.json. */
 function scriptsIn(text: string): readonly string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.){2,2000})"/g)]
     .map(([, value = ""]) => value.replaceAll('\\"', '"').replaceAll("\\n", "\n"))
