@@ -1,5 +1,5 @@
-// Commands of every class, written independently of the labeled corpus. They are judged, never run. In the tables each
-// line is a command, ⏎ is a newline, and ## starts a class.
+// Commands of every class, written independently of the labeled corpus. The tests judge them and never run them. In the
+// files of commands/, each line is a command, ⏎ stands for a newline, and ## starts a class.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "./dev.ts";
@@ -21,13 +21,13 @@ describe("commands to deny", () => {
   });
 });
 
-describe("commands to stop", () => {
+describe("commands to ask about or deny", () => {
   it.each(classesIn("ask"))("%s", (_title, commands) => {
     expect(commands.filter((command) => verdictOf(command) === "allow")).toEqual([]);
   });
 });
 
-describe("ordinary commands", () => {
+describe("commands to allow", () => {
   it.each(classesIn("allow"))("%s", (_title, commands) => {
     expect(commands.filter((command) => verdictOf(command) !== "allow")).toEqual([]);
   });

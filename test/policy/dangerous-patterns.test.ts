@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { judge } from "../../src/policy/judge.ts";
 import { RULES } from "../../src/policy/rules.ts";
 
-/** For each deny rule, its message for the first example that it decides. */
+/** Returns the text of dangerous-patterns.ts: the id of each deny rule, and its reason for an example. */
 function patterns(): string {
   const entries = RULES.filter(({ verdict }) => verdict === "deny").map(({ id, matches }) => {
     const facts = { home: "/home/dev", cwd: "/home/dev/proj" };

@@ -1,4 +1,4 @@
-// The user and the directory of all policy tests.
+// The home directory and working directory that the policy tests use.
 
 import { judge } from "../../src/policy/judge.ts";
 import type { PolicyFacts } from "../../src/policy/verdict.ts";

@@ -24,7 +24,7 @@ describe("static file servers", () => {
     "php -S '[::1]:8000' -t /usr/share",
     "ruby -run -e httpd /usr/share -b 127.0.0.1 -p 9090",
     "busybox httpd -f -p 127.0.0.1:8080 -h /usr/share",
-  ])("on loopback, any directory may be served: %j", (command) => {
+  ])("serving any directory on loopback is allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });
 
@@ -47,7 +47,7 @@ describe("static file servers", () => {
     "php -S 192.168.1.5:8000 -t /usr/share",
     "ruby -run -e httpd -- -p 9090 /usr/share",
     "busybox httpd -f -p 8080 -h /usr/share",
-  ])("other machines must not reach directories outside the workspace: %j", (command) => {
+  ])("the policy asks about serving a directory outside the workspace to other machines: %j", (command) => {
     expect(judge(command, dev)).toMatchObject({ verdict: "ask", rule: "expose-server" });
   });
 
@@ -63,17 +63,20 @@ describe("static file servers", () => {
     "cd /usr/share && python3 -c 'print(1)' -m http.server",
     "cd / && php tool.php -S 0",
     "cd / && httpd -v",
-  ])("a directory of the workspace may be served, and other programs are no servers: %j", (command) => {
-    expect(verdictOf(command)).toBe("allow");
-  });
+  ])(
+    "serving a directory of the workspace is allowed, and so are programs that serve nothing: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
 
-  it("names the directory that other machines could read", () => {
+  it("the reason names the directory that other machines could read", () => {
     expect(judge("python3 -m http.server -d /usr/share", dev).reason).toBe(
       "python3 would let every other machine read /usr/share.",
     );
   });
 
-  it("a server on loopback still shows keys to every local process", () => {
+  it("the policy asks about serving keys on loopback, because every local process could read them", () => {
     for (const command of [
       "python3 -m http.server -b 127.0.0.1 -d ~/.ssh",
       "cd ~/.ssh && python3 -m http.server -b 127.0.0.1",
@@ -82,7 +85,7 @@ describe("static file servers", () => {
       expect(judge(command, dev)).toMatchObject({ verdict: "ask", rule: "read-secret" });
   });
 
-  it("a server reads the directories that it serves: not its address, nor a file with the name of its module", () => {
+  it("a server reads only the directories that it serves: its address and its module are no files", () => {
     expect(readsOf("python3 -m http.server 8000 --bind 127.0.0.1 -d dist")).toEqual(["/home/dev/proj/dist"]);
     expect(readsOf("python3 -m http.server -p HTTP/1.1")).toEqual(["/home/dev/proj"]);
     expect(readsOf("ruby -run -e httpd www -b 127.0.0.1")).toEqual(["/home/dev/proj/www"]);

@@ -22,7 +22,8 @@ const own = ["deny", "ask", "allow"].flatMap((name) =>
 const commands = [...new Set([...examples, ...own, ...labeled])];
 const denied = commands.filter((command) => judge(command, dev).verdict === "deny");
 /**
- * Commands without quotes, substitutions or here-documents: every blank separates words, and any letter can be quoted.
+ * Commands without quotes, substitutions or here-documents. In them, every blank separates words, and any letter can be
+ * quoted.
  */
 const plain = denied.filter((command) => /^[\w\s/.*~=:;&|>-]+$/.test(command) && !/\n/.test(command));
 
@@ -63,7 +64,7 @@ describe("fuzzed commands", () => {
   });
 
   it("a denied command stays stopped after changing its quotes", () => {
-    // After these two words, a quoted word is no longer an option or a keyword.
+    // Exclude coproc and time: if the next word is quoted, bash no longer reads it as a keyword or an option.
     const words = plain.filter(
       (command) => /^[a-z][\w./ -]*$/.test(command) && !/^(coproc|time)\b/.test(command),
     );

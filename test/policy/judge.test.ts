@@ -21,7 +21,7 @@ describe("judge", () => {
     expect(verdict.findings.map(({ rule }) => rule)).toEqual(["delete-root", "elevate"]);
   });
 
-  it("reports a span of the command for a finding in a nested text", () => {
+  it("for a finding in a nested text, reports the span of that text in the command", () => {
     const command = "echo hi && bash -c 'rm -rf /'";
     expect(judge(command, dev).span).toEqual({ start: 19, end: 29 });
   });

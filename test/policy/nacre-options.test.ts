@@ -1,4 +1,5 @@
-// The policy reads nacre's command line as nacre does: a missing option would hide the command after its value.
+// The policy reads nacre's command line as nacre does. If the policy did not know an option, it would mistake the value
+// of the option for the command and not judge the command itself.
 import type { Command, Option } from "commander";
 import { expect, test } from "vitest";
 import type { CliIo } from "../../src/cli/cli-io.ts";
@@ -6,7 +7,7 @@ import { createProgram } from "../../src/cli/program.ts";
 import { NACRE_OPTIONS } from "../../src/policy/programs/agents.ts";
 import { readOptions } from "../../src/policy/programs/read-options.ts";
 
-/** The definitions of the options use only the directory. */
+/** Defining the options uses only the directory. */
 const io = { cwd: "/" } as CliIo;
 const program = createProgram({ io, args: [], done: () => {} });
 
@@ -21,7 +22,7 @@ const takesValue = ({ required, optional }: Option) => required || optional;
 const withValue = new Set(options.filter(takesValue).flatMap(namesOf));
 const flags = new Set(options.filter((option) => !takesValue(option)).flatMap(namesOf));
 
-/** The operands of `OPTION value rest`. */
+/** Returns the operands that the policy reads in `OPTION value rest`. */
 function operandsAfter(option: string): string {
   const words = [option, "value", "rest"].map((text) => ({ text, span: { start: 0, end: 0 } }));
   return readOptions(words, NACRE_OPTIONS)

@@ -1,4 +1,4 @@
-// The records of programs: each fact about a program is written once.
+// The records of programs state each fact about a program once.
 import { describe, expect, it } from "vitest";
 import { FAMILIES, programNamed } from "../../src/policy/programs/programs.ts";
 import type { OptionTable } from "../../src/policy/programs/read-options.ts";
@@ -48,7 +48,7 @@ describe("program records", () => {
     expect(verdictOf("sort -- -o /etc/passwd")).toBe("allow");
   });
 
-  it("a program may write to a path that no record explains", () => {
+  it("the policy asks about a path outside the workspace in a command whose program has no record", () => {
     expect(verdictOf("frobnicate /etc/hosts")).toBe("ask");
     expect(verdictOf("frobnicate --cache=/etc/hosts")).toBe("ask");
     expect(verdictOf("frobnicate ~/Documents/a")).toBe("ask");

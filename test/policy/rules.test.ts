@@ -13,7 +13,7 @@ describe("every rule", () => {
     });
   }
 
-  it("has a unique id, an alternative that is a sentence, and examples that it must miss", () => {
+  it("has a unique id, an alternative, and examples that it must not match", () => {
     const ids = RULES.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { alternative, misses } of RULES) {
@@ -22,7 +22,7 @@ describe("every rule", () => {
     }
   });
 
-  it("gives a reason in one sentence", () => {
+  it("gives a reason that ends with a period", () => {
     for (const { matches, profile } of RULES) {
       for (const command of matches) {
         for (const { reason } of judge(command, { ...dev, profile: profile ?? "standard" }).findings) {

@@ -36,13 +36,13 @@ const allowClean = {
 };
 
 describe("user rules", () => {
-  it("a deny rule overrides everything", () => {
+  it("a deny rule overrides an allow rule", () => {
     const allow = { id: "curl-ok", verdict: "allow", program: "curl", matches: ["curl x"] };
     const verdict = judge("curl -s localhost", { ...dev, rules: [setOf("user", noCurl, allow)] });
     expect(verdict).toMatchObject({ verdict: "deny", rule: "no-curl", reason: "No network here." });
   });
 
-  it("an allow rule lifts the ask about commands that it matches, and about no others", () => {
+  it("an allow rule lifts the ask verdict of commands that it matches, and of no others", () => {
     const rules = [setOf("user", allowClean)];
     expect(judge("git clean -fd", { ...dev, rules }).verdict).toBe("allow");
     expect(judge("git clean -fd; git push -f", { ...dev, rules })).toMatchObject({
@@ -149,7 +149,7 @@ describe("user rules", () => {
 describe("the published schema", () => {
   const text = readFileSync(new URL("../../policy-rules.schema.json", import.meta.url), "utf8");
 
-  it("is current (npm run fix)", () => expect(JSON.parse(text)).toEqual(RULES_SCHEMA));
+  it("is up to date; npm run fix writes it", () => expect(JSON.parse(text)).toEqual(RULES_SCHEMA));
 
   it("accepts and rejects the same files as readRules", () => {
     const validate = new Ajv2020().compile(JSON.parse(text));

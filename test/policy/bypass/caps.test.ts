@@ -5,7 +5,7 @@ import { dev, verdictOf } from "../dev.ts";
 
 const megabyte = (text: string) => text.repeat(Math.ceil(2 ** 20 / text.length));
 
-/** Enough hostile text for one judgment to reach its limits; with NACRE_LONG=1, a megabyte. */
+/** Repeats a text until one judgment of it reaches its limits. With NACRE_LONG=1, the result has a megabyte. */
 const much = (text: string) => text.repeat(Math.ceil((isLong ? 2 ** 20 : 2 ** 18) / text.length));
 
 /** An ordinary build script, repeated many times. */
@@ -42,7 +42,7 @@ describe("hiding a command in a very long text", () => {
   it("judges half a megabyte of an ordinary build script to the end", () => {
     let script = "";
     for (let i = 0; script.length < 2 ** 19; i++) script += ordinaryLines(i);
-    // The lookups below only add work.
+    // Judged only in the long form: the judgment with lookups below does the same work and more.
     if (isLong) expect(verdictOf(script)).toBe("allow");
     expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
     // The policy looks up every path. The directories exist, and the files that the build creates do not.
@@ -81,13 +81,13 @@ describe("hiding a command in a very long text", () => {
     "searches by the thousand": much("find . -exec a {} +;"),
     "a list that goes to a program": `python3 -c '${much("os.system(")}'`,
   };
-  it.each(Object.keys(hostile))("does not allow hostile text, and finishes judging it: %s", (name) => {
+  it.each(Object.keys(hostile))("finishes judging hostile text and does not allow it: %s", (name) => {
     const verdict = judge(hostile[name] ?? "", dev);
     expect(verdict.verdict).not.toBe("allow");
     expect(verdict.findings.length).toBeLessThanOrEqual(400);
   });
 
-  /** 500 characters that double a value until it is long, then repeat one operation on it. */
+  /** Returns up to 500 characters that double a value until it is long, then repeat one operation on it. */
   const repeated = (value: string, doublings: number, use: string) => {
     const head = `a=${value};${'a="$a$a";'.repeat(doublings)}`;
     return head + use.repeat(Math.floor((500 - head.length) / use.length));

@@ -10,7 +10,7 @@ describe("reaching a protected path from another working directory", () => {
     "cd ../../.. && rm -rf *",
     "cd && rm -rf *",
     "cd / ; find . -delete",
-  ])("the policy tracks directory changes: %j", (command) => {
+  ])("deleting a protected directory after a change of directory is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 
@@ -54,7 +54,7 @@ describe("reaching a protected path from another working directory", () => {
     "command cd build; rm -rf *",
     "cd /tmp/nothere; rm -rf *",
     'cd build; D=$(pwd); rm -rf "$D"',
-  ])("after a cd that may fail, both directories are judged: %j", (command) => {
+  ])("a command that is dangerous if the cd before it fails is not allowed: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 });

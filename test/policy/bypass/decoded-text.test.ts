@@ -9,7 +9,7 @@ describe("hiding a command in encoded text", () => {
     "echo 726d202d7266202f | xxd -r -p | bash",
     "echo '/ fr- mr' | rev | sh",
     "echo 'ez -es /' | tr a-z n-za-m | sh",
-  ])("encoded constants are decoded if a shell runs them: %j", (command) => {
+  ])("a dangerous command in an encoded constant that a shell runs is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -16,7 +16,7 @@ describe("running a command through an option of another program", () => {
     "make -f - <<'E'\na:\n\trm -rf /\nE",
     "crontab - <<< '* * * * * rm -rf /'",
     "echo 'rm -rf /' | at now",
-  ])("the values of options that run programs are judged: %j", (command) => {
+  ])("a dangerous command that another program would run is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

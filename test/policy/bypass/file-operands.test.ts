@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { judge } from "../../../src/policy/judge.ts";
 import { dev, verdictOf } from "../dev.ts";
 
-/** The strictest rule that matched. */
+/** Returns the rule of the strictest finding. */
 const ruleOf = (command: string) => judge(command, dev).rule;
 
 describe("reading or writing protected files through a builtin", () => {
@@ -62,11 +62,11 @@ describe("reading or writing protected files through git", () => {
     "git -C / -C home/dev diff --no-index /dev/null .ssh/id_rsa",
     "cd ~/.ssh && git hash-object -w id_rsa",
     "install ~/.ssh/id_rsa x",
-  ])("%j reads a key", (command) => {
+  ])("the policy asks about reading a key: %j", (command) => {
     expect(judge(command, dev)).toMatchObject({ verdict: "ask", rule: "read-secret" });
   });
 
-  it("git send-email sends the files that it reads", () => {
+  it("git send-email of a key matches send-secret, and of a patch it matches upload", () => {
     expect(ruleOf("git send-email ~/.ssh/id_rsa")).toBe("send-secret");
     expect(ruleOf("git send-email 0001-fix.patch")).toBe("upload");
     expect(verdictOf("git send-email --dry-run 0001-fix.patch")).toBe("allow");

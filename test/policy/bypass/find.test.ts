@@ -10,7 +10,7 @@ describe("deleting files through a search", () => {
     "find / | xargs rm -f",
     "fd . / -x rm -rf",
     "find ~ -type f -delete",
-  ])("a search acts on everything below its roots: %j", (command) => {
+  ])("deleting everything that a search finds below / or ~ is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -11,7 +11,7 @@ describe("starting a fork bomb", () => {
     "for ((;;)); do ./x & done",
     "bash -c ':(){ :|:& };:'",
     "perl -e 'fork while fork'",
-  ])("a fork bomb is recognized: %j", (command) => {
+  ])("a fork bomb is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -34,7 +34,7 @@ describe("naming a protected path with a glob", () => {
     expect(verdictOf(command)).toBe("ask");
   });
 
-  it("a rule that matches a name also matches a glob for it", () => {
+  it("a rule that matches a path also matches a glob for that path", () => {
     expect(judge("rm -rf .g*", dev)).toMatchObject({ rule: "delete-repository" });
     expect(judge("echo x > .git/conf*", dev)).toMatchObject({ rule: "write-hooks" });
     expect(judge("cp x .git/hook?/pre-commit", dev)).toMatchObject({ rule: "write-hooks" });

@@ -3,7 +3,7 @@ import { verdictOf } from "../dev.ts";
 
 describe("splitting words at IFS", () => {
   it.each(["rm$IFS-rf$IFS/", `rm\${IFS}-rf\${IFS}/`, "IFS=,; c=rm,-rf,/; $c"])(
-    "words are split at IFS: %j",
+    "a dangerous command in a word that bash splits at IFS is denied: %j",
     (command) => {
       expect(verdictOf(command)).toBe("deny");
     },

@@ -60,7 +60,7 @@ describe("reaching a protected path through a link", () => {
     'ruby -e \'File.symlink("/home/dev", "x")\'; rm -rf x/*',
     'ruby -rfileutils -e \'FileUtils.ln_s("/home/dev", "x")\'; rm -rf x/*',
     'php -r \'symlink("/home/dev", "x");\'; rm -rf x/*',
-  ])("the policy follows a link that the command creates: %j", (command) => {
+  ])("reaching a protected path through a link that the command creates is not allowed: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 
@@ -76,7 +76,7 @@ describe("reaching a protected path through a link", () => {
     "cp -al ~/.ssh k",
     'python3 -c \'import os; os.link("/home/dev/.bashrc", "b")\'',
     'node -e \'fs.linkSync("/home/dev/.bashrc", "b")\'',
-  ])("a hard link to a protected file is judged like the file: %j", (command) => {
+  ])("a hard link to a protected file is not allowed: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 
@@ -84,7 +84,7 @@ describe("reaching a protected path through a link", () => {
     "cd / && rm -rf /proc/self/cwd/*",
     "cd ~ && rm -rf /proc/self/cwd/",
     "cd ~ && rm -rf /proc/$$/cwd/*",
-  ])("/proc/self/cwd is the current directory: %j", (command) => {
+  ])("deleting the current directory / or ~ through /proc/self/cwd is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

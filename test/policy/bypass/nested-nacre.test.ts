@@ -16,7 +16,7 @@ describe("hiding a command or a file in a nested nacre", () => {
     "nacre run bash -c 'rm -rf /' --dry-run",
     "nacre run rm -r --for /",
     "nacre run --cwd / bash -c 'rm -rf *' x --cwd /tmp/x",
-  ])("a destructive command is also denied inside a nested nacre: %j", (command) => {
+  ])("a destructive command in a nested nacre is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -25,7 +25,7 @@ describe("hiding a command in a nested shell", () => {
     "bind -x '\"x\": rm -rf /'",
     "at now <<< 'rm -rf /'",
     "watch 'rm -rf /'",
-  ])("nested shell texts are judged: %j", (command) => {
+  ])("a dangerous command in a nested shell is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

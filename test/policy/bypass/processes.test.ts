@@ -18,7 +18,7 @@ describe("killing every process", () => {
     "systemctl poweroff",
     "init 0",
     "echo b > /proc/sysrq-trigger",
-  ])("killing every process is stopped: %j", (command) => {
+  ])("killing every process or stopping the machine is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -11,7 +11,7 @@ describe("hiding a command with quotes and escapes", () => {
     "{rm,-rf,/}",
     "rm -{r,f} /",
     "r\\\nm -rf /",
-  ])("quotes and escapes hide nothing: %j", (command) => {
+  ])("a dangerous command with quotes or escapes in it is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

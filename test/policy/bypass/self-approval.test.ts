@@ -136,9 +136,12 @@ describe("loosening the rules that apply to the agent itself", () => {
     "env NACRE_AUDIT_FILE=x bash",
     "HOME=/tmp/x nacre run ls",
     "export HOME=/tmp/x; nacre run ls",
-  ])("a nested nacre cannot choose looser rules, and its command is judged: %j", (command) => {
-    expect(verdictOf(command)).not.toBe("allow");
-  });
+  ])(
+    "a nested nacre may not loosen the rules, act for the user or run a dangerous command: %j",
+    (command) => {
+      expect(verdictOf(command)).not.toBe("allow");
+    },
+  );
 
   it.each([
     "claude --dangerously-skip-permissions",

@@ -47,7 +47,7 @@ describe("redefining names in an earlier command of the session", () => {
     ["a function eval", { functions: ["eval"] }, "eval ls ~"],
     ["a function [", { functions: ["["] }, "[ -d x ] && rm -rf build/*"],
     ["a function of a profile", { functions: ["mkcd"] }, "mkcd /; rm -rf *"],
-    ["aliases in a row", { aliases: { x: "y", y: "rm -rf ~" } }, "x"],
+    ["an alias of an alias", { aliases: { x: "y", y: "rm -rf ~" } }, "x"],
     ["an alias that hides its arguments", { aliases: { cat: "cat /etc/shadow #" } }, "cat x"],
     ["an empty PATH", { variables: { PATH: "" } }, "ls /etc"],
     ["an empty entry of PATH", { variables: { PATH: ":/usr/bin" } }, "ls /etc"],
@@ -80,13 +80,13 @@ describe("redefining names in an earlier command of the session", () => {
     ["globstar", { shellOptions: ["globstar"] }, "rm -rf **"],
     ["extglob", { shellOptions: ["extglob"] }, "rm -rf !(src)"],
   ];
-  it.each(stopped)("%s: with %j the policy stops %j", (_name, changed, command) => {
+  it.each(stopped)("%s: with %j the policy does not allow %j", (_name, changed, command) => {
     expect(verdictOf(command, session(changed))).not.toBe("allow");
   });
 
   const allowed: readonly (readonly [string, Partial<SessionFacts>, string])[] = [
     ["nothing", {}, "cd build && rm -rf *"],
-    ["a function that is passed by", { functions: ["cat"] }, "command cat /etc/hosts"],
+    ["a function that command bypasses", { functions: ["cat"] }, "command cat /etc/hosts"],
     ["IFS", { variables: { IFS: "/" } }, "a=/home/dev; rm -rf $a"],
     ["nothing", {}, "rm -rf dist; ls -la ~; cat /etc/hosts"],
     [
@@ -94,12 +94,12 @@ describe("redefining names in an earlier command of the session", () => {
       { aliases: { ll: "ls -alF", ls: "ls --color=auto", la: "ls -A" } },
       "ll ~; ls /etc; la",
     ],
-    ["an alias that asks", { aliases: { rm: "rm -i", cp: "cp -i" } }, "rm -rf dist && cp a b"],
+    ["an alias that makes rm ask", { aliases: { rm: "rm -i", cp: "cp -i" } }, "rm -rf dist && cp a b"],
     ["functions of a profile", { functions: ["nvm", "nvm_ls", "mkcd", "_git"] }, "nvm use 20 && npm test"],
     ["functions of a profile", { functions: ["nvm", "mkcd"] }, "mkcd ~/proj/x; rm -rf dist"],
     ["a function cd", { functions: ["cd"] }, "cd packages/api && npm test"],
-    ["a function cd that is gone", { functions: ["cd"] }, "unset -f cd; cd build && rm -rf *"],
-    ["a function cd that is passed by", { functions: ["cd"] }, "builtin cd build && rm -rf *"],
+    ["a function cd that is unset first", { functions: ["cd"] }, "unset -f cd; cd build && rm -rf *"],
+    ["a function cd that builtin bypasses", { functions: ["cd"] }, "builtin cd build && rm -rf *"],
     ["a function named like a program", { functions: ["ls"] }, "ls -la src"],
     [
       "a virtual environment",
@@ -117,8 +117,16 @@ describe("redefining names in an earlier command of the session", () => {
       { variables: { PATH: "/home/dev/proj/bin:/usr/bin" } },
       "ls src; npm test; rm -rf dist",
     ],
-    ["a writable entry behind the system", { variables: { PATH: "/usr/bin:/home/dev/proj/bin" } }, "ls ~"],
-    ["lookups", { hashed: { git: "/usr/bin/git", ls: "/bin/ls" } }, "git status; ls ~"],
+    [
+      "a writable entry of PATH after /usr/bin",
+      { variables: { PATH: "/usr/bin:/home/dev/proj/bin" } },
+      "ls ~",
+    ],
+    [
+      "hashed paths of system programs",
+      { hashed: { git: "/usr/bin/git", ls: "/bin/ls" } },
+      "git status; ls ~",
+    ],
     ["CDPATH", { variables: { CDPATH: "." } }, "cd build && rm -rf *"],
     ["CDPATH", { variables: { CDPATH: "/home/dev/src" } }, "cd ./build && rm -rf *"],
     ["OLDPWD", { variables: { OLDPWD: "/home/dev/proj/build" } }, "cd - && rm -rf *"],
@@ -126,7 +134,7 @@ describe("redefining names in an earlier command of the session", () => {
     ["aliases that bash does not expand", { aliases: { ls: "rm -rf" }, shellOptions: [] }, "ls src"],
     ["BASH_ENV of the machine", { variables: { BASH_ENV: "/etc/profile" } }, "bash build.sh; ./build.sh"],
     ["BASH_ENV", { variables: { BASH_ENV: "./x" } }, "ls; npm test; git status"],
-    ["BASH_ENV that is gone", { variables: { BASH_ENV: "./x" } }, "unset BASH_ENV; bash build.sh"],
+    ["BASH_ENV that is unset first", { variables: { BASH_ENV: "./x" } }, "unset BASH_ENV; bash build.sh"],
     ["an ENV that bash does not read in a script", { variables: { ENV: "test" } }, "bash build.sh"],
     ["dotglob", { shellOptions: ["dotglob"] }, "rm -rf build/*"],
     ["another shell option", { shellOptions: ["globstar", "dotglob"] }, "rm -rf **/.cache"],
@@ -154,7 +162,7 @@ describe("redefining names in an earlier command of the session", () => {
     "shopt -s cdable_vars; build=/; cd build && rm -rf *",
     "shopt -s autocd; ..; rm -rf *",
     "cd /; cd -; cd - && rm -rf *",
-  ])("a change of state in the same command counts as well: %j", (command) => {
+  ])("a change of state earlier in the same command counts too: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 });
@@ -193,7 +201,7 @@ describe("copying a program under another name", () => {
     "/tmp/tidy -rf ~/Documents",
     "./tidy ~/.ssh/id_rsa",
     "/home/dev/proj/tidy /srv/data",
-  ])("the policy asks if a program that commands can overwrite gets a protected path: %j", (command) => {
+  ])("a program that commands can overwrite may not act on a protected path: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 

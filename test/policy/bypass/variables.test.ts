@@ -13,7 +13,7 @@ describe("hiding a command in variables", () => {
     "read -r p <<< /; rm -rf $p",
     "d=$(echo /); rm -rf $d",
     `p=/tmp; rm -rf "\${p%tmp}"`,
-  ])("variables with a known value are expanded: %j", (command) => {
+  ])("a dangerous command in variables with known values is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 
@@ -42,7 +42,7 @@ describe("hiding a command in variables", () => {
     [`bash "\${S:-x.sh}"`, "allow"],
     [`npx "\${P:-serve}"`, "allow"],
     [`python3 -c "\${S:-print(1)}"`, "allow"],
-  ])("the default of an unset variable counts: %j gets the verdict %s", (command, verdict) => {
+  ])("the default of a variable without a known value counts: %j gets the verdict %s", (command, verdict) => {
     expect(verdictOf(command)).toBe(verdict);
   });
 

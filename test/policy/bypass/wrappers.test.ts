@@ -28,7 +28,7 @@ describe("hiding a command behind a wrapper", () => {
     "busybox rm -rf /",
     "xargs rm -rf <<< /",
     "parallel rm -rf ::: /",
-  ])("wrappers and their options are removed: %j", (command) => {
+  ])("a dangerous command behind a wrapper is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 
