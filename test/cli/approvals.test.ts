@@ -52,7 +52,7 @@ test("a command that needs approval runs after nacre approve", async () => {
   expect((await nacre("approvals")).stdout).toMatch(/approved \(nacre approve\)/);
 });
 
-test("nacre deny carries its reason to the repeated command", async () => {
+test("a repeated command fails with the reason given to nacre deny", async () => {
   createWorkFile();
   const { approval_id: id } = JSON.parse((await nacre("run", "--json", ...COMMAND)).stdout);
   expect((await nacre("deny", id, "--reason", "Not today.")).code).toBe(0);
@@ -76,7 +76,7 @@ test("an unknown or answered request fails and says why", async () => {
   expect(late.stderr).toMatch(/was approved by nacre approve at /);
 });
 
-test("if several processes answer at once, one wins and its answer decides about the command", async () => {
+test("if several processes answer at once, one succeeds and its answer applies to the command", async () => {
   const verbs = ["approve", "deny", "deny", "approve"];
   for (let round = 0; round < 3; round++) {
     const file = createWorkFile();
@@ -93,7 +93,7 @@ test("if several processes answer at once, one wins and its answer decides about
   }
 });
 
-test("a prefix means a request that can be answered, and only else one that has ended", async () => {
+test("an id prefix selects an open request, or if there is none, a request that has ended", async () => {
   createWorkFile();
   const request = async (...command: string[]) =>
     String(JSON.parse((await nacre("run", "--json", ...command)).stdout)["approval_id"]);

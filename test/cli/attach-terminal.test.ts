@@ -58,7 +58,7 @@ test.each([
   60_000,
 );
 
-test("a kill of the shell restores the user's terminal, and attach fails", async () => {
+test("when the shell is killed, the user's terminal is restored and attach fails", async () => {
   const id = await start(FULL_SCREEN);
   const terminal = startAttach(id);
   await terminal.shows("here");

@@ -78,7 +78,7 @@ test("an audit file that cannot be opened is an error, and nothing runs", async 
   expect((await nacre("run", "--audit-file", "", "true")).code).toBe(2);
 });
 
-test("the setting auditFile and its variable name the file, a workspace cannot, and it must be absolute", async () => {
+test("the user's setting auditFile and its variable set an absolute path; a workspace cannot set it", async () => {
   const config = join(dir(), "config");
   vi.stubEnv("XDG_CONFIG_HOME", config);
   mkdirSync(join(config, "nacre"), { recursive: true });

@@ -1,4 +1,4 @@
-// What init says, and the layout of the files that it changes.
+// The messages of init, and the layout of the files that it changes.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -100,7 +100,7 @@ describe("the new entry is on lines of its own", () => {
       `{"servers":{\n    ${entry},\n    "x":{"command":"y"}\n  }}`,
     ],
     [
-      "a comment behind the last entry",
+      "a comment after the last entry",
       '{\n  "servers": { "x": {"command": "y"} /* mine */ }\n}\n',
       `{\n  "servers": {\n    ${entry},\n    "x": {"command": "y"} /* mine */\n  }\n}\n`,
     ],

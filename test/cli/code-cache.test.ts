@@ -40,7 +40,7 @@ beforeEach(() => {
 
 afterEach(() => removeAfterRun(base));
 
-test("loads a file and its dependencies, each only once", () => {
+test("the cache loads a file and its dependencies, each only once", () => {
   const main = join(base, "main.js");
   writeFileSync(
     main,
@@ -190,7 +190,7 @@ describe("the built program", () => {
     const kept = inodes();
     expect(kept).toEqual([[expect.stringMatching(/^run-v[\d.]+-\w+-\w+\.bin$/), expect.any(Number)]]);
     expect(run(main, "run", "echo hi")).toMatchObject({ status: 0, stdout: "hi\n", stderr: "" });
-    // The second run would have rewritten an incomplete cache.
+    // If the cache were incomplete, the second run would have rewritten it.
     expect(inodes()).toEqual(kept);
     expect(run(main, "check", "ls").status).toBe(0);
     expect(inodes()).toHaveLength(2);

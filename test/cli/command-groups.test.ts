@@ -1,4 +1,4 @@
-// A line that begins with a command defines only the group of that command, so the names of each group must be complete.
+// nacre defines only the group that lists the given command. A command that its group does not list would be unknown.
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { COMMAND_GROUPS, createProgram } from "../../src/cli/program.ts";

@@ -34,7 +34,7 @@ test("checks everything that nacre needs, and exits with 0 if commands can run",
 test.each([
   ["settings", "config.json", '{ "policy": "strict" }', "The setting policy must be one of"],
   ["rules", "policy.json", '{ "version": 1, "rules": [ }', "It is not JSON"],
-])("an invalid file fails the row %s and no other, and exits with 1", async (name, file, text, why) => {
+])("an invalid file fails only the row %s, and doctor exits with 1", async (name, file, text, why) => {
   vi.stubEnv("XDG_CONFIG_HOME", join(dir(), "config"));
   mkdirSync(join(dir(), "config/nacre"), { recursive: true });
   writeFileSync(join(dir(), "config/nacre", file), text);

@@ -1,4 +1,4 @@
-// Command lines that people type from habit work, or the error shows the correct command line.
+// Command lines that people type from habit: each one works, or its error shows the correct command line.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ test("a nacre option after a one-argument script is an error that shows the corr
     stderr: "nacre: nacre's options go before the command: nacre run --timeout 5s 'echo hi'\n",
   });
   expect((await nacre("run", "ls", "--json")).stderr).toContain("nacre run --json ls.");
-  // Other words follow besides nacre's options, so all of them belong to the command.
+  // After the option comes a word that is no option of nacre, so all words belong to the command.
   expect((await nacre("run", "echo", "--json", "x")).stdout).toBe("--json x\n");
 });
 

@@ -1,4 +1,4 @@
-// wait, kill and clean work on the shells of other programs: here, of a separate manager.
+// wait, kill and clean on the shells of another host: here, a separate ShellManager.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// The built program with directories and arguments that are not UTF-8. Beside each such directory is the directory whose
-// name Node would decode the bytes to and open by mistake.
+// The built program with directories and arguments that are not UTF-8. Node would decode such a name and open another
+// directory by mistake. That directory exists too, so that the mistake does not go unnoticed.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -88,7 +88,7 @@ test("arguments of a command keep their bytes", () => {
   expect(made.sort()).toEqual(["66fe", `${Buffer.from("it's").toString("hex")}ff`]);
 });
 
-test("the workspace's rules are read from that directory, and files are written only there", () => {
+test("in such a directory, the workspace's rules are read, and files are written only there", () => {
   expect(
     line("cd $'d\\xff' && mkdir .nacre && echo '{' >.nacre/policy.json; nacre run true").stderr,
   ).toContain(`The policy file $'${dir()}/d\\xff/.nacre/policy.json' cannot be used`);

@@ -1,4 +1,4 @@
-// nacre output --since and --timestamps. The host records the times; after its death the keeper does.
+// nacre output --since and --timestamps. The host records when output arrives. After the host exits, the keeper does.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -54,7 +54,7 @@ function inNamespace(...words: string[]): { stdout: string; stderr: string } {
 }
 
 describe.skipIf(!canUnshare)("as PID 1", () => {
-  test("doctor reports with a remedy that orphans are not reaped, and nacre warns once at startup", () => {
+  test("doctor reports that orphans are not reaped and names a remedy; nacre warns once at startup", () => {
     const { stdout, stderr } = inNamespace(process.execPath, MAIN, "doctor");
     expect(stdout).toMatch(/limited +reaper +This process is PID 1/);
     expect(stdout).toContain("docker run --init");

@@ -32,7 +32,8 @@ describe.each(SHELLS)("the profile of %s at a terminal", (shellPath) => {
     for (const name of [".bashrc", ".zshrc"]) writeFileSync(join(home, name), GRABS);
     writeFileSync(join(home, ".bash_profile"), ". ~/.bashrc\n");
     const start = `'${process.execPath}' '${program}' run --shell-profile user`;
-    // With tostop, the kernel stops a background process that writes. So the test fails if nacre loses the terminal.
+    // With tostop, the kernel stops a background process that writes to the terminal. If the rc file takes the
+    // terminal from nacre, nacre is in the background and stops, so the test fails.
     const line = `stty tostop; for ((i = 1; i <= ${STARTS}; i++)); do
       [[ $(${start} 'echo "$FROM_RC"' 2>errors) == yes ]] || { cat errors; exit 8; }
       echo "started $i."

@@ -92,7 +92,7 @@ test.each([[], ["--session", "work"]])(
   },
 );
 
-test("output to head ends without an error", () => {
+test("output piped to head ends without an error message", () => {
   const id = nacre("run", "-b", "yes | head -c 3000000").stdout.trim();
   expect(nacre("wait", id).code).toBe(0);
   const line = `'${process.execPath}' '${program}' output ${id} --all | head -1; echo "\${PIPESTATUS[0]}"`;
@@ -186,7 +186,7 @@ test("filtered lines are printed byte for byte, in every form", () => {
   }
 });
 
-test("two programs at once do not disturb each other", async () => {
+test("programs that run at the same time do not disturb each other", async () => {
   const run = (text: string) => {
     const child = spawn(process.execPath, [program, "run", `echo ${text}; sleep 0.1; echo ${text}`], {
       env: environment(),

@@ -40,7 +40,7 @@ test("exit codes, errors and output pass through, and the previous state is kept
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
 });
 
-test("the ended bash of a session is not listed", async () => {
+test("only ps --all lists the ended bash of a session", async () => {
   await inSession("true");
   expect(await nacre("ps")).toMatchObject({
     stdout: "",
@@ -64,7 +64,7 @@ test("concurrent commands of one session run one after the other", async () => {
   expect([...longest].sort().join("")).toBe("123");
 });
 
-test("the lock of a killed process is taken over, and a damaged state file loses only the state", async () => {
+test("a session takes over the lock of a dead process, and a damaged state file loses only the state", async () => {
   await inSession("kept=yes");
   writeFileSync(join(dir(), "state/sessions/work.lock"), "999999999 1");
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");

@@ -76,7 +76,7 @@ test("a missing directory is an error that names it", async () => {
   expect(stderr).toBe("nacre: Working directory does not exist: /nowhere/at/all\n");
 });
 
-test("--env takes a name that JavaScript objects inherit", async () => {
+test("--env accepts the names of inherited JavaScript properties, such as toString", async () => {
   for (const how of [[], ["--session", "odd"]]) {
     const { stdout } = await nacre("run", ...how, "--env", "__proto__=1", "--env", "toString=2", ODD_NAMES);
     expect({ how, stdout }).toEqual({ how, stdout: "1 2\n" });
@@ -189,7 +189,7 @@ test.each([
   },
 );
 
-test("no answer means no", async () => {
+test("a command is refused if stdin ends before an answer", async () => {
   const { code } = await nacreWith({ stdin: "", interactive: true }, "run", "git reset --hard");
   expect(code).toBe(3);
 });

@@ -115,7 +115,7 @@ describe("init", () => {
     skip(!canMount(), CANNOT_MOUNT);
     const disk = join(dir(), "disk");
     mkdirSync(disk);
-    // Leaves one page free: enough for the backup, and for nothing else.
+    // Leaves one page free, which is only enough for the backup.
     const fill =
       'echo "{}" > "$0/.mcp.json"; head -c 4K /dev/zero > "$0/room"; head -c 1M /dev/zero > "$0/filler"';
     const then = 'rm "$0/room"; cd "$0"; "$@"; cat .mcp.json; ls -A';

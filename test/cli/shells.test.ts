@@ -1,4 +1,4 @@
-// ps and output see the shells of other programs: here, of a separate manager.
+// ps and output on the shells of another host: here, a separate ShellManager.
 import { readFileSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
