@@ -81,7 +81,7 @@ function addContent(server: McpServer): void {
 function addProgress(server: McpServer): void {
   server.registerTool(
     "test_tool_with_progress",
-    { description: "tells how far it is", inputSchema: NO_INPUT },
+    { description: "reports progress", inputSchema: NO_INPUT },
     async (_, { mcpReq }: ServerContext) => {
       const progressToken = mcpReq._meta?.progressToken;
       for (const progress of [0, 50, 100]) {

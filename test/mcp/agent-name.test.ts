@@ -1,4 +1,4 @@
-// The name of an MCP client is the agent of the shells that it starts.
+// Shells store the name of the MCP client that started them as their agent.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ShellManager } from "../../src/shell-manager.ts";
@@ -27,7 +27,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     );
   });
 
-  test("has its name cut", async () => {
+  test("has a long name truncated", async () => {
     const name = await agentOf({ era, clientName: "\u{1f600}x".repeat(100_000) });
     expect(name?.length).toBeGreaterThan(SHELL_LABEL_MAX_CHARS - 10);
     expect(name?.length).toBeLessThanOrEqual(SHELL_LABEL_MAX_CHARS);

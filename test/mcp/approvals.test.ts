@@ -79,7 +79,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(existsSync(join(dir, "file"))).toBe(true);
   });
 
-  test("asks for approval in the modes dialect as well", async () => {
+  test("asks for approval in the modes dialect too", async () => {
     const asked = person(() => "decline");
     const { call } = await mcp.inProcess({ era, dialect: "modes", ...asked });
     expect(dataOf(await call("bash", { command: COMMAND }))).toMatchObject({
@@ -89,7 +89,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   });
 });
 
-describe.each(ERAS)("while a person of the %s era is asked", (era) => {
+describe.each(ERAS)("while a client of the %s era asks a person", (era) => {
   /** Approves the first question after another call has changed the session's directory, and declines later questions. */
   const moving = async (command: string, args: Record<string, unknown>) => {
     const questions: string[] = [];
@@ -191,7 +191,7 @@ describe("an approval that arrives with another call while the question is open"
   });
 });
 
-describe.each(ERAS)("a person of the %s era", (era) => {
+describe.each(ERAS)("a person at a client of the %s era", (era) => {
   test("can have an approval remembered for the session", async () => {
     const forms: unknown[] = [];
     const prepare = (client: Client) =>

@@ -63,7 +63,7 @@ describe.each(COMBINATIONS)("%s", (_, { transport, era }) => {
       `{"params":{"id":9,"text":"${"x".repeat(TOO_MUCH)}"},"method":"tools/call","jsonrpc":"2.0","id":"mine"}`,
     ],
   ])(
-    "the error response to a message that is too large has its id, which comes %s",
+    "the error response to a message that is too large repeats its id, if the id comes %s",
     async (_place, message) => {
       expect(await ask(message)).toMatchObject({ id: "mine", error: { code: -32_600 } });
     },

@@ -1,4 +1,4 @@
-// An agent's use of the tools of each dialect, as the tool descriptions explain it.
+// How an agent uses the tools of each dialect, as the tool descriptions explain.
 import type { CallToolResult, Client, RequestOptions } from "@modelcontextprotocol/client";
 import { dataOf } from "./mcp-clients.ts";
 

@@ -1,6 +1,6 @@
-// The built program with real clients. Every test runs in all eight combinations of dialect, transport and era. The tests
-// of one combination share a server, like the calls of one agent. The modern era over stdio gets 200 concurrent calls, as
-// do all combinations with NACRE_LONG=1.
+// The built program with real clients. Every test runs in all eight combinations of dialect, transport and era. The
+// tests of one combination share a server, like the calls of one agent. The modern era over stdio gets 200 concurrent
+// calls. The other combinations get 20, or 200 with NACRE_LONG=1.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";

@@ -1,5 +1,5 @@
-// For any messages of a client, the server answers each request once and keeps running. No case runs a command, because
-// all generated arguments are refused.
+// Whatever a client sends, the server answers each request once and keeps running. No case runs a command: nacre
+// refuses all generated arguments.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LineSplitter } from "../../src/mcp/line-splitter.ts";
@@ -33,7 +33,7 @@ test("the splitter returns lines unchanged, wherever the bytes were cut", { time
   );
 });
 
-/** Values that are refused before bash would run them. */
+/** Values that nacre refuses before it starts a command. */
 const invalidCommand = fc.oneof(
   fc.constantFrom("", " ", "\t\n", "a\0b", null, 7, true, [], {}),
   fc.array(fc.jsonValue(), { maxLength: 2 }),
@@ -100,7 +100,7 @@ test("every request gets one answer, whatever the messages contain", { timeout }
       const answered = transport.received.map((message) => (message as { id?: unknown }).id);
       const ours = answered.filter((id) => typeof id === "string" && ids.has(id));
       expect(ours).toEqual([...new Set(ours)]);
-      // Show the request in the failure message, so that the cause can be found.
+      // Compare the unanswered requests with an empty list: the failure message then shows them.
       const missing = samples
         .slice(from, from + 100)
         .filter((_, index) => !ours.includes(`fuzz-${from + index}`))

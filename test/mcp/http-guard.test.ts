@@ -1,4 +1,4 @@
-// The addresses that the HTTP server accepts, and the requests that its guard admits.
+// The addresses at which the HTTP server may listen, and the requests that its guard admits.
 import { describe, expect, test } from "vitest";
 import { readHttpAddress } from "../../src/mcp/http-address.ts";
 import { HttpGuard, readTokens, tokenDigest } from "../../src/mcp/http-guard.ts";

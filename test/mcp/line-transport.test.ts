@@ -90,7 +90,7 @@ test("an answer that is too large fails its request, and is not mistaken for a r
 test("a client that reads its answers slowly gets all of them after end-of-file", async () => {
   const input = new PassThrough();
   const taken: Buffer[] = [];
-  // Takes a piece about every five milliseconds. In total that is much longer than the limit for a single piece.
+  // Accepts one chunk about every five milliseconds. All chunks together take much longer than the limit for one chunk.
   const output = new Writable({
     write: (chunk, _encoding, done) => {
       taken.push(chunk);

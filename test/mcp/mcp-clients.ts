@@ -1,6 +1,6 @@
 // Real MCP clients of both protocol eras, connected to a server in this process or to the built program.
-// After every test, or every group of tests, the clients are closed and the servers have exited. After the last test no
-// process is left.
+// After every test, or every group of tests, hooks close the clients and wait until the servers have exited. After the
+// last test, a hook checks that no process is left.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
@@ -169,7 +169,7 @@ export function useMcp(after: (end: () => Promise<void>) => void = afterEach): M
 /** The tokens that the server of `overHttp` admits. */
 export const TOKENS = ["a-token-for-the-first", "a-token-for-the-second"] as const;
 
-/** The directory in which an earlier server has stored its compiled code. */
+/** The directory in which the first server stores its compiled code. */
 let compiled: string | undefined;
 
 function environment(root: string): Record<string, string> {

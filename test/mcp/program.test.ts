@@ -1,4 +1,4 @@
-// The built program `nacre mcp`, started like a client starts it.
+// The built program `nacre mcp`, started as a client starts it.
 import { expect, test } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
@@ -18,7 +18,7 @@ test("if a client disconnects while its command prints, the server ends the comm
   expect(mark.processes()).toEqual([]);
 });
 
-test("a script gets only the answers to its calls on stdout", async () => {
+test("stdout contains only the answers to the client's calls", async () => {
   const { child, exited, send, stdout } = rawServer(mcp);
   send(...HELLO, bash(1, "echo hi"), bash(2, "exit 3"));
   await eventually(() => expect(stdout().split("\n")).toHaveLength(4), 20_000);

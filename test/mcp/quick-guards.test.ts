@@ -1,4 +1,4 @@
-// The quick guards of message kinds return the same as the SDK's schemas.
+// The quick guards that replace the SDK's validation accept the same messages as the SDK's schemas.
 import {
   JSONRPCErrorResponseSchema,
   JSONRPCNotificationSchema,
@@ -31,11 +31,11 @@ describe.each(Object.entries(SCHEMAS))("the schema of a %s", (kind, schema) => {
     ["text", "call"],
     ["a list", [call]],
     ["null", null],
-  ])("returns the same for %s as the full validation", (_what, message) => {
+  ])("gives the same answer for %s as the full validation", (_what, message) => {
     expect(schema.safeParse(message).success).toBe(z.safeParse(schema, message).success);
   });
 
-  test("returns the same for any message as the full validation", () => {
+  test("gives the same answer for any message as the full validation", () => {
     fc.assert(
       fc.property(messages, (message) => {
         expect(schema.safeParse(message).success).toBe(z.safeParse(schema, message).success);

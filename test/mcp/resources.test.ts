@@ -38,7 +38,7 @@ async function listen({ client }: Connection, era: Era, uri: string) {
 }
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("finds the output of every shell in the list, and reads it without moving its cursor", async () => {
+  test("finds the output of every shell in the list of resources, and reading it moves no cursor", async () => {
     const connection = await mcp.inProcess({ era });
     const { client, call, dir } = connection;
     expect((await client.listResources()).resources).toEqual([]);
@@ -98,7 +98,7 @@ test("a subscription to a shell that does not exist is refused", async () => {
     await expect(client.subscribeResource({ uri })).rejects.toThrow();
   const { uri } = await start(connection);
   await client.subscribeResource({ uri });
-  // A client may end subscriptions whose shells are gone.
+  // A client may also unsubscribe from a shell that does not exist.
   await client.unsubscribeResource({ uri: "shell://shell_00000000/output" });
 });
 

@@ -39,7 +39,7 @@ export interface BareMachine {
   readonly root: string;
 }
 
-/** A Debian without Node: the programs, and the libraries that they need. */
+/** Creates a Debian machine without Node: only PROGRAMS and the libraries that they need. */
 export function glibcMachine(dir: string, prefix: readonly string[] = []): BareMachine {
   const root = join(dir, "root");
   const copy = (path: string) => {
@@ -56,7 +56,7 @@ export function glibcMachine(dir: string, prefix: readonly string[] = []): BareM
   return machine(dir, prefix);
 }
 
-/** A machine like Alpine: static programs, and musl for other programs. */
+/** Creates a machine like Alpine: static programs, and musl for other programs. */
 export function muslMachine(dir: string): BareMachine {
   const root = join(dir, "root");
   for (const name of ["usr/bin", "lib"]) mkdirSync(join(root, name), { recursive: true });
@@ -67,7 +67,7 @@ export function muslMachine(dir: string): BareMachine {
   return machine(dir, []);
 }
 
-/** Adds the libraries that Node needs, except for one. */
+/** Adds the libraries that Node needs, except those with `except` in their path. */
 export function addLibraries({ root }: BareMachine, except?: string): void {
   const libraries = execFileSync("ldd", [process.execPath], { encoding: "utf8" });
   for (const [path] of libraries.matchAll(/\/\S+\.so\S*/g)) {

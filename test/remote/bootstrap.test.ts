@@ -52,7 +52,7 @@ test.each([
   expect(() => checkMachine("ssh://h", without(name))).toThrow(message);
 });
 
-test("too little space is refused with both sizes", () => {
+test("a machine with too little space is refused, and the error names both sizes", () => {
   expect(() => checkSpace("ssh://h", facts(...GOOD), 50_000_000)).toThrow(
     /\/b has 1 MB of free space, and nacre needs 67 MB/,
   );
@@ -64,7 +64,7 @@ test.each([
   ["free", undefined],
   ["free -", undefined],
   ["free -5", undefined],
-])("%j of df means %s bytes", (line, bytes) => {
+])("the probe line %j means %s free bytes", (line, bytes) => {
   expect(facts(line).freeBytes).toBe(bytes);
 });
 

@@ -16,7 +16,7 @@ function generator(seed: number): () => number {
 }
 
 test.each(Array.from({ length: 50 }, (_, seed) => seed))(
-  "random cuts (seed %i) lose and repeat nothing",
+  "random cuts (seed %i) neither lose nor repeat a message",
   (seed) => {
     const random = generator(seed + 1);
     const got: { a: string[]; b: string[] } = { a: [], b: [] };
@@ -75,7 +75,7 @@ test("a banner before the greeting, even without a newline, is skipped", () => {
   expect(parseGreeting("nacre-serve 2 0123456789abcdef fedcba9876543210")).toBeUndefined();
 });
 
-test("a call with a key runs once; a different call with that key is refused; a dropped result is remote_lost", async () => {
+test("a key runs one call, refuses a different call, and gives remote_lost after its result was dropped", async () => {
   const keys = new KeyStore();
   const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "Bash" } } as const;
   const key = "0".repeat(32);

@@ -1,4 +1,4 @@
-// The link contract with a command link on this machine, and kills of either end.
+// The link contract with a command link on this machine. Other tests kill or stop either end.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ remoteContract("a command link", {
 });
 
 describe("a killed or stopped end", () => {
-  test("a stopped client program counts as lost after the silence, and the call continues", async () => {
+  test("the link of a stopped client program counts as lost after silentMaxMs, and the call continues", async () => {
     const place = newPlace();
     const remote = { url: place.url, pingMs: 100, silentMaxMs: 500, lingerMs: 30_000 };
     await using kit = await createToolkit({ remote });
@@ -89,7 +89,7 @@ describe("a killed or stopped end", () => {
 });
 
 describe("approvals, audit and rules", () => {
-  test("the client is asked, and its audit log has the events", async () => {
+  test("the client gets the approval requests, and its audit log contains the events", async () => {
     const place = newPlace();
     const auditFile = join(place.dir, "audit.jsonl");
     const asked: string[] = [];

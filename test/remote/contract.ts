@@ -8,7 +8,7 @@ import { isLong } from "../fixtures/long.ts";
 
 export interface ContractPlace {
   readonly url: string;
-  /** Cuts the link that is open now. */
+  /** Cuts the open link. */
   cut(): void | Promise<void>;
   /** Other methods to cut the link, by name, such as a connection that no longer transfers data. */
   readonly otherCuts?: Readonly<Record<string, () => void>>;
@@ -21,7 +21,8 @@ export interface ContractOptions {
   readonly cutCount: number;
 }
 
-// The linger is longer than two hanging attempts: a cut can also hit a client program before its greeting.
+// The linger is longer than two attempts that hang. If a cut stops a client program before its greeting, the attempt
+// hangs for connectMaxMs.
 const TIMES = { pingMs: 500, silentMaxMs: 3_000, lingerMs: 300_000, retryMaxMs: 500, connectMaxMs: 20_000 };
 /** nacre detects a silent link after a second and a half, and a hanging attempt after twenty seconds. */
 const CUT_TIMES = { ...TIMES, pingMs: 250, silentMaxMs: 1_500, retryMaxMs: 300 };
@@ -64,7 +65,7 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
       expect(seen.join("")).toBe("one\ntwo\n");
     });
 
-    test("a timeout ends the command, and a kill proves it", async () => {
+    test("a timeout ends the command, and a kill reports the processes that it ended", async () => {
       expect(await kit.run("sleep 1000", { timeoutMs: 300 })).toMatchObject({ timedOut: true, ok: false });
       const started = await kit.call("Bash", {
         command: "trap '' TERM; setsid sleep 1000 & echo up; wait",
@@ -128,7 +129,7 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
           await cut();
           madeCuts.push(kind);
           cuts += 1;
-          // The next cut must hit a link: wait until a call has received its result over a new one.
+          // Wait until a call receives its result over the new link. Otherwise the next cut could hit no link.
           await cutKit.run("true");
         }
       })().catch((error: unknown) => {
@@ -195,7 +196,7 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
   });
 }
 
-/** The message of a first connection that fails. */
+/** Connects for the first time. Returns the message of the error. */
 export async function failureOf(url: string): Promise<string> {
   try {
     const kit = await createToolkit({ remote: url });

@@ -1,4 +1,4 @@
-// `nacre fleet` with clients that are installed but not configured, and the excerpt of their output.
+// `nacre fleet` with client programs that are installed but not configured, and its excerpts of their output.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -10,7 +10,7 @@ import { useCli } from "../cli/run-nacre.ts";
 
 const { nacre, dir } = useCli();
 
-/** Only these programs are on PATH, besides sh and cat. */
+/** Puts only these programs on PATH. */
 function usePrograms(programs: Readonly<Record<string, string>>): void {
   const bin = join(dir(), "bin");
   mkdirSync(bin);
@@ -30,7 +30,7 @@ const SQUEUE = `echo 'squeue: error: resolve_ctls_from_dns_srv: res_nsearch erro
 echo 'squeue: fatal: Could not establish a configuration source' >&2
 exit 1`;
 
-test("engines that are not configured are one line each, and no engine is a failure", async () => {
+test("each engine that is not configured gets one line, and the command fails if no engine answers", async () => {
   usePrograms({ kubectl: KUBECTL, squeue: SQUEUE });
   for (const action of ["ls", "clean"]) {
     const { code, stdout, stderr } = await nacre("fleet", action);
@@ -43,7 +43,7 @@ test("engines that are not configured are one line each, and no engine is a fail
   }
 });
 
-test("an engine that answers makes it a success, unless the chosen engine fails", async () => {
+test("the command succeeds if one engine answers, and fails if the engine of --engine fails", async () => {
   usePrograms({ kubectl: KUBECTL, docker: "exit 0" });
   expect(await nacre("fleet", "ls")).toMatchObject({
     code: 0,
@@ -55,7 +55,7 @@ test("an engine that answers makes it a success, unless the chosen engine fails"
   expect([chosen.code, chosen.stdout]).toEqual([1, "[]\n"]);
 });
 
-test("without any client program, nothing can be asked", async () => {
+test("without any client program, the command fails and names the missing programs", async () => {
   usePrograms({});
   expect(await nacre("fleet", "ls")).toEqual({
     code: 1,
@@ -64,7 +64,7 @@ test("without any client program, nothing can be asked", async () => {
   });
 });
 
-test("a sandbox that cannot be removed is a failure", async () => {
+test("clean fails if it cannot remove a sandbox", async () => {
   const boot = "00000000";
   const { hostname } = await import("node:os");
   const owner = `${hostname()}.${boot}.1.1`;

@@ -38,7 +38,7 @@ test("a disposed fleet also releases sandboxes whose lease is in progress", asyn
   await place.end();
 });
 
-test("only a few sandboxes are prepared at the same time, so that they do not slow each other down until one times out", async () => {
+test(`at most ${FLEET_CONNECTS_MAX_COUNT} sandboxes are prepared at the same time`, async () => {
   const dir = mkdtempSync(join(tmpdir(), "nacre-fleet-"));
   removeAfterRun(dir);
   // The client program records how many client programs are running, and fails.

@@ -1,4 +1,4 @@
-// A remote end that breaks the protocol can neither hang nor crash the client, nor exhaust its memory or processor.
+// A remote end that breaks the protocol cannot hang or crash the client, or exhaust its memory or processor.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -100,7 +100,7 @@ describe("after the welcome", () => {
     await kit.dispose();
   });
 
-  test("a pending call ends with the toolkit", async () => {
+  test("a pending call ends when the toolkit is disposed of", async () => {
     const place = hostilePlace(
       directory(),
       "greet(); onHello(() => welcome()); onRequest(() => { answer(1, 1, { shells: [] }); setInterval(() => out('0 1\\n'), 100); });",

@@ -20,11 +20,11 @@ export interface KubernetesCluster {
   /** The template of a sandbox, and the code that creates the same engine in another program. */
   readonly template: { readonly spec: Readonly<Record<string, unknown>> };
   readonly engineSource: string;
-  /** The kubeconfigs of both accounts. KUBECONFIG names that of `admin`, with the address of a proxy that can fall silent. */
+  /** The kubeconfigs of both accounts. KUBECONFIG names a copy of `adminConfig` with the address of a SilentProxy. */
   readonly adminConfig: string;
   readonly limitedConfig: string;
   kubectl(...args: readonly string[]): Promise<string>;
-  /** A pod with a sandbox. */
+  /** Leases a pod with a sandbox. */
   lease(deadlineSeconds?: number): Promise<LeasedSandbox>;
   /** Creates a pod with this spec and waits for its condition. Returns its name. */
   createPod(spec: Readonly<Record<string, unknown>>, condition?: string): Promise<string>;
@@ -35,7 +35,7 @@ export interface KubernetesCluster {
   end(): Promise<void>;
 }
 
-/** Requests half of nacre's default CPU share, so that all pods of the tests fit on a node with two processors. */
+/** A container that requests half of nacre's default CPU share. All pods of the tests then fit on two processors. */
 export const SANDBOX = {
   name: "sandbox",
   image: "docker.io/local/nacre:1",

@@ -76,8 +76,7 @@ export function kubernetesLosses(cluster: () => KubernetesCluster): void {
     const bash_id = await startShell(kit, "kept");
     const call = kit.call("Bash", { command: "sleep 1000" });
     await kit.run("true");
-    // The first process of the container ends; kubelet starts the container again.
-    // The end of the container can kill this exec, too.
+    // Ends the container's first process, so that kubelet restarts the container. This can also kill the exec itself.
     const killed = cluster().kubectl("exec", pod, "--", "sh", "-c", "kill -TERM 1");
     await killed.catch((error: Error) => expect(error.message).toMatch(/exit code 137/));
     const lost = await call;
@@ -124,7 +123,7 @@ export function kubernetesLosses(cluster: () => KubernetesCluster): void {
     onTestFinished(
       async () => void (await kubectl("delete", "role,rolebinding", "sees-pods", "enters-pods")),
     );
-    // An API server that has just started does not know the roles yet.
+    // Retry: an API server that has just started does not know the roles yet.
     await withVariable("KUBECONFIG", limitedConfig, async () => {
       const kits = await eventually(() => Promise.all(leases.map(({ url }) => connect(url))));
       const runs = kits.map((kit) =>

@@ -1,4 +1,4 @@
-// If a pod cannot be used, nacre reports the cause and the fix, which it derives from kubectl's real messages.
+// If a pod cannot be used, nacre reports the cause and the fix. It derives both from the messages of a real kubectl.
 import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ function newDirectory(): string {
 }
 
 export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
-  /** The failure with a changed kubeconfig. */
+  /** Connects with a changed kubeconfig. Returns the message of the error. */
   const failureWith = async (url: string, change: (config: string) => string) => {
     const file = join(newDirectory(), "config");
     writeFileSync(file, change(readFileSync(cluster().adminConfig, "utf8")));
@@ -124,7 +124,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     expect(await requestOf({ limits: { cpu: "30m" } })).toBe("30m");
   });
 
-  test("a lease whose pod cannot start names the reason of Kubernetes", async () => {
+  test("the error about a pod that cannot start names the reason that Kubernetes gives", async () => {
     const request = { name: "no-image", owner: "test", deadlineSeconds: 60 };
     const lease = (container: Readonly<Record<string, unknown>>) =>
       kubernetes({ namespace: "default", podTemplate: { spec: { containers: [container] } } }).lease(request);

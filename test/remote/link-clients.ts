@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { isAlive, textOf } from "../fixtures/processes.ts";
 
-/** The children of this process with this name. */
+/** The PIDs of this process's children with this name. */
 export function linkClients(name: string): number[] {
   const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
   return pids.filter((pid) => {

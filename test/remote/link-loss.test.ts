@@ -29,7 +29,7 @@ function gatedPlace() {
     ...place,
     url: `command:${JSON.stringify([gate, ...words])}`,
     cut,
-    /** Cuts the link, and lets no other come up. */
+    /** Cuts the link and prevents a new one. */
     takeDown: () => {
       writeFileSync(down, "");
       cut();
@@ -67,7 +67,7 @@ test("a run reports that its link is lost and restored, on stderr", async () => 
   expect(texts.stdout).toBe("began\nwent\n");
 });
 
-test("a short cut stays silent", () => {
+test("a short loss is not reported, and a long loss is reported once", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const seen: LinkChange[] = [];
@@ -78,18 +78,18 @@ test("a short cut stays silent", () => {
   vi.advanceTimersByTime(REMOTE_LOSS_NOTICE_MS);
   expect(seen).toEqual([]);
   loss.lost();
-  // An attempt that is cut again does not start anew.
+  // If a new link is also lost before the notice, the delay of the notice does not start again.
   vi.advanceTimersByTime(REMOTE_LOSS_NOTICE_MS - 1);
   loss.lost();
   vi.advanceTimersByTime(1);
   expect(seen.map(({ state }) => state)).toEqual(["lost"]);
-  // A link that is given up is not restored.
+  // After nacre has given up the link, it is never reported as restored.
   loss.end();
   loss.restored();
   expect(seen).toHaveLength(1);
 });
 
-test("the MCP server logs it, and its audit log records it with the calls", async () => {
+test("the MCP server logs that its link is lost, and its audit log records it with the calls", async () => {
   const place = gatedPlace();
   const auditFile = join(place.dir, "audit.jsonl");
   const { child, texts } = nacre(place.env, "mcp", "--remote", place.url, "--audit-file", auditFile);
@@ -121,7 +121,7 @@ test("the MCP server logs it, and its audit log records it with the calls", asyn
   expect(await verifyAudit(auditFile)).toMatchObject({ ok: true, records: 4 });
 });
 
-test("a toolkit emits it as the event link", async () => {
+test("a toolkit emits the event link when its link is lost and restored", async () => {
   const place = gatedPlace();
   await using kit = await createToolkit({ remote: { url: place.url, retryMaxMs: 100 } });
   const seen: unknown[] = [];

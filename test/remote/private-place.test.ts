@@ -1,5 +1,5 @@
-// Another user of the remote machine cannot access nacre's state, neither by preparing a directory in advance nor through
-// the daemon's socket.
+// Another user of the remote machine cannot access nacre's state by creating a directory in advance, or through the
+// daemon's socket.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -41,7 +41,7 @@ function chosenState(dir: string): string {
  */
 function startScript(dir: string, path: string): string {
   const env = { PATH: path, HOME: "/dev/null", XDG_CACHE_HOME: join(dir, "cache") };
-  // Bind a directory instead of mounting a tmpfs: the probe skips a tmpfs and would use the real /tmp.
+  // Bind a directory over /var/tmp. The probe would skip a tmpfs there and use the real /tmp.
   const varTmp = join(dir, "var-tmp");
   mkdirSync(varTmp);
   const words = startArguments("0123456789abcdef", undefined);

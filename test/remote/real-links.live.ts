@@ -1,5 +1,5 @@
-// The contract of a link with the real programs: npm run remote [-- NAME…]. Each group of
-// tests starts its daemon in a separate directory, and ends it.
+// The contract of a link with the real programs: npm run remote [-- NAME…]. Each group of tests starts its daemon in a
+// separate directory, and ends it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const size = { outputBytes: isLong ? 1024 ** 3 : 64 * 1024 ** 2, cutCount: isLon
 
 function scratch(): string {
   const dir = mkdtempSync(join(tmpdir(), "nacre-remote-"));
-  // A relay that is ending can still write its code cache.
+  // Retry: a relay that is ending can still write its code cache into this directory.
   afterAll(async () => await eventually(() => rmSync(dir, { recursive: true, force: true })));
   return dir;
 }

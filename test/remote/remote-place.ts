@@ -10,7 +10,7 @@ import { isAlive } from "../fixtures/processes.ts";
 export interface RemotePlace {
   readonly url: string;
   readonly dir: string;
-  /** The directory of commands. */
+  /** The working directory of commands. */
   readonly work: string;
   readonly state: string;
   readonly env: NodeJS.ProcessEnv;

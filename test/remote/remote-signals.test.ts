@@ -51,7 +51,7 @@ async function startShell(command: string): Promise<string> {
   return id;
 }
 
-/** The files that the daemon watches: a follow or a wait that is left in it watches one. */
+/** The inotify watches of the daemon. Each follow or wait that still runs there has one. */
 function watchedFiles(): string[] {
   const [daemon = 0] = place.daemons();
   const dir = `/proc/${daemon}/fdinfo`;
@@ -105,7 +105,7 @@ describe.each(SIGNALS)("%s", (signal, exitCode) => {
     expect(await ended).toBe(exitCode);
   });
 
-  test("ends a watch of the list, as here", async () => {
+  test("ends ps --watch with exit code 0, as without --remote", async () => {
     await startShell("echo up; sleep 1000");
     const { child, texts, ended } = start(place.url, "ps", "--watch");
     await eventually(() => expect(texts.stdout).toContain("sleep 1000"));
@@ -136,7 +136,7 @@ test("a closed stdout ends a follow", async () => {
   expect(await ended).toBe(141);
 });
 
-test("a closed stdout ends a run, with its command", async () => {
+test("a closed stdout ends a run and its command", async () => {
   const pidFile = join(place.work, "printer");
   const { child, ended } = start(
     place.url,

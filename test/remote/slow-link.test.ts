@@ -13,7 +13,7 @@ import { usePlaces } from "./remote-place.ts";
 
 const newPlace = usePlaces(useLeakProof());
 
-/** Forwards its input at 40 pieces of 4 KiB per second. */
+/** Forwards 40 chunks of 4 KiB per second in both directions, except while it pushes the build. */
 const THROTTLE = `
 const read = async (from, to) => {
   for await (const chunk of from) {
@@ -50,7 +50,7 @@ test("a message that takes longer than the allowed silence arrives, in both dire
   expect([written.error, existsSync(file)]).toEqual([undefined, true]);
   expect((await kit.run(`cat ${file}`)).stdout).toBe(content);
   const connections = readFileSync(join(place.dir, "links"), "utf8").trim().split("\n");
-  // The probe, the push and one link.
+  // One connection each for the probe, the push and the link.
   expect(connections.length).toBeLessThanOrEqual(3);
 });
 
