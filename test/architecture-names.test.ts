@@ -1,4 +1,4 @@
-// The names of files, directories and fifos below the state root are only in engine/state-dir.ts.
+// Only engine/state-dir.ts contains the names of files, directories and fifos below the state root.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import ts from "typescript";
@@ -11,9 +11,9 @@ const OWNER = "src/engine/state-dir.ts";
 const fixed = [ROOT_NAMES, SHELL_NAMES, SESSION_NAMES, KEEPER_NAMES]
   .flatMap((names): unknown[] => Object.values(names))
   .filter((name) => typeof name === "string");
-/** Names with a number or a token after a dot. */
+/** The beginning of a name that continues with a number or a token. */
 const numbered = /^(?:out|err|record|owner|state|restore|inherit|fifos|log)\.$/;
-/** Names that cannot mean anything else than a name in the state root. */
+/** Names so distinctive that they can only mean an entry of the state root. */
 const distinct = new Set(fixed.filter((name) => /[.-]/.test(name)));
 
 /** The names in a file, as `file: name`: all names in calls of join, and distinct names anywhere. */
@@ -35,7 +35,7 @@ function namesIn(file: string, text: string): string[] {
   return found;
 }
 
-test("no other module contains a name in the state root; a planted name is found", () => {
+test("no other module names an entry of the state root; a planted name is found", () => {
   const files = ts.sys
     .readDirectory(join(root, "src"), [".ts"])
     .map((path) => relative(root, path))

@@ -1,4 +1,4 @@
-// The rules that AGENTS.md states. Each check is able to fail: it also runs on a planted violation.
+// The rules in AGENTS.md. Each check also runs on a planted violation, to show that it can fail.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   appendFileSync,
@@ -26,7 +26,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** What dependency-cruiser reports about the tree in `dir`. */
+/** Runs dependency-cruiser on the tree in `dir`. */
 function violationsIn(dir: string): { status: number | null; output: string } {
   const program = join(root, "node_modules/.bin/depcruise");
   const { status, stdout } = spawnSync(program, ["src", "--output-type", "err"], {
@@ -39,7 +39,8 @@ function violationsIn(dir: string): { status: number | null; output: string } {
 describe("the import rules refuse", () => {
   let refused: { status: number | null; output: string };
 
-  // One copy has every violation, because a run of dependency-cruiser takes seconds. All other findings are in the tree.
+  // All violations are planted in one copy, because each run of dependency-cruiser takes seconds. Any other finding
+  // is a violation in the tree itself.
   beforeAll(() => {
     const dir = join(scratch, "planted");
     mkdirSync(dir);
@@ -59,10 +60,10 @@ describe("the import rules refuse", () => {
   test.each([
     ["an import from a higher layer", "not-in-allowed: src/support/clock.ts → src/tool/registry.ts"],
     [
-      "a type of a sibling on the same layer",
+      "a type import from a sibling on the same layer",
       "not-in-allowed: src/text/decode.ts → src/environment/redact.ts",
     ],
-    ["a circle", "no-circular: src/support/"],
+    ["a circular import", "no-circular: src/support/"],
     ["starting a process outside engine/", "only-engine-starts-processes: src/shell/kill.ts"],
     ["a package that the folder may not use", /not-in-allowed: src\/shell\/kill\.ts → .*node_modules\/zod/],
   ])("%s", (_, line) => {
@@ -79,7 +80,7 @@ describe("the import rules refuse", () => {
   });
 });
 
-// Every realm has its own built-in classes. An object from a test runner's realm is not an instance of nacre's classes.
+// Every realm has its own built-in classes. An object from a test runner's realm is no instance of nacre's.
 const GLOBAL_CLASSES = Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name));
 const REALM_BOUND = new RegExp(`\\binstanceof\\s+(?:globalThis\\.)?(${GLOBAL_CLASSES.join("|")})\\b`, "g");
 
@@ -87,7 +88,7 @@ function realmBoundChecks(file: string): string[] {
   return [...readFileSync(file, "utf8").matchAll(REALM_BOUND)].map(([text]) => `${file}: ${text}`);
 }
 
-test("no instanceof uses a built-in class, which belongs to one realm", () => {
+test("no instanceof uses a built-in class, because every realm has its own", () => {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   const sources = files.filter((name) => name.endsWith(".ts")).map((name) => join(root, "src", name));
   expect(sources.length).toBeGreaterThan(100);
@@ -183,7 +184,7 @@ export const copied = startAlone({ command: "true", cwd: "/", session: null, bac
 });
 
 describe("every name is unique", () => {
-  // The entry points of the package are named after the folder they export; schemas after a provider.
+  // The package's entry points share the name of the folder that they export. Schemas have the name of a provider.
   const isFree = (file: string) => /^src\/[^/]*\.ts$|^src\/tool\/schemas\//.test(file);
   const sources = ts.sys
     .readDirectory(join(root, "src"), [".ts"])
@@ -223,7 +224,7 @@ describe("every name is unique", () => {
   });
 });
 
-test("the built package offers exactly its public names", () => {
+test("the built package exports exactly its public names", () => {
   const names = execFileSync(
     process.execPath,
     ["-e", 'import("nacre").then((m) => console.log(Object.keys(m).sort().join(" ")))'],

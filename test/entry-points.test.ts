@@ -203,8 +203,8 @@ const CLI_FORMS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Every fourth form of the CLI, because each form starts a host. Four commands in a row with the same verdict try all
- * forms. With NACRE_LONG=1, each command tries all forms.
+ * Returns every fourth form of the CLI, because each form starts a host. Together, four consecutive commands with the
+ * same verdict try all forms. With NACRE_LONG=1, each command tries all forms.
  */
 function formsFor(command: string): readonly (readonly string[])[] {
   if (isLong) return CLI_FORMS;
@@ -230,7 +230,7 @@ function ofResult({ code, metadata, notes }: ToolResult<object>): VerdictText {
   return ofWire({ ...metadata, error_code: code, notes });
 }
 
-/** A result, or a verdict of `nacre check`. */
+/** Returns the verdict in a result or in the output of `nacre check`. */
 function ofWire(wire: Readonly<Record<string, unknown>>): VerdictText {
   const { error_code: code, rule, notes, verdict } = wire;
   if (typeof verdict === "string") return verdict === "allow" ? verdict : `${verdict} ${rule}`;

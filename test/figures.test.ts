@@ -57,11 +57,11 @@ function findingsOf(page: string) {
 }
 
 test("the text around the figures contains no other figures", () => {
-  // The comparison states facts about other projects. npm run newcomer checks the size of the package.
+  // Skip the comparison: it states facts about other projects. npm run newcomer checks the size of the package.
   const around = read("README.md").replace(/^## Comparison$.*?(?=^## )/ms, "");
   expect(around).toContain(figures);
   const claims = around.replace(figures, "").replace(/^```.*?^```$/gms, "");
-  // A figure outside the table would not be updated. Names of commands between backticks may have numbers.
+  // A figure outside the table would become stale. Commands between backticks may contain numbers.
   expect(claims.replace(/`[^`]*`/g, "").match(/\d+(?:\.\d+)?\s*(?:x|times|ms|MB|GB|%)/g)).toBeNull();
 });
 

@@ -11,7 +11,7 @@ const PERSONAL = /\b(?:who|whoever|whom|nobody|somebody|anybody|everybody)\b/gi;
 /** "who" may follow a word for people. */
 const PEOPLE = /\b(?:person|people|users?|readers?|maintainers?|anyone)\b[\w\s,/*]{0,30}$/i;
 
-/** Commands and lists of programs: `who` is a program, `nobody` a user. Only their comments are prose. */
+/** In these files, `who` is a program and `nobody` is a user, so only the comments are prose. */
 const DATA = /^src\/policy\/(?:programs|rules)\//;
 
 const read = (file: string) => readFileSync(join(root, file), "utf8");

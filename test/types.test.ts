@@ -49,7 +49,7 @@ test("calls are checked: the name of the tool, and its arguments", () => {
     kit.call("Bsh", { command: "ls" }),
     // @ts-expect-error no such parameter
     kit.call("Bash", { comand: "ls" }),
-    // @ts-expect-error no such parameter beside the right one
+    // @ts-expect-error no such parameter next to the right one
     kit.call("Bash", { command: "ls", timeot: 5 }),
     // @ts-expect-error a number
     kit.call("Bash", { command: 1 }),

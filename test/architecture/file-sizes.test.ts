@@ -52,7 +52,7 @@ test(`each large folder has a README with at most ${README_MAX_LINES} lines`, ()
   expect(sizes.filter(({ lines }) => lines > README_MAX_LINES)).toEqual([]);
 });
 
-/** Folders of src that the diagram of a page does not name. */
+/** Returns the folders of src that neither the page's diagram nor its caption names. */
 function missingIn(page: string): string[] {
   const diagram = /```mermaid[\s\S]*?\n```\n+.*/.exec(page)?.[0] ?? "";
   return readdirSync(`${root}/src`).filter(

@@ -14,7 +14,7 @@ const { allowed } = createRequire(import.meta.url)("../../.dependency-cruiser.cj
   readonly allowed: readonly Rule[];
 };
 
-/** `layers`: a folder, or a file without its ending; `packages`: what a folder may import besides. */
+/** `layers` lists folders, and files without their extension. `packages` lists what a folder may import from npm. */
 const layers: string[] = [];
 const packages: { readonly folder: string; readonly name: string }[] = [];
 for (const { from, to } of allowed) {
@@ -25,7 +25,7 @@ for (const { from, to } of allowed) {
   else packages.push({ folder, name });
 }
 
-/** Entry points of the package: they export from everywhere, so they have no layer. */
+/** The package's entry points export from every folder, so they have no layer. */
 const ENTRY_POINTS = ["index.ts", "policy.ts", "tool.ts"];
 
 /** Folders whose parts have separate layers. */

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const LIMITS = "src/support/limits/";
 
-/** Constants with the name of a limit that are parts of a format, facts of the system, or prices of the policy's budget. */
+/** Constants that only look like limits: parts of a format, facts of the system, and prices in the policy's budget. */
 const NOT_LIMITS = new Set([
   ...["DIGEST_BYTES", "LENGTH_BYTES", "PART_BYTES", "HEADER_BYTES", "SHA1_BYTES", "SHA256_BYTES"],
   ...["EQUALS_AND_NUL_BYTES", "POINTER_BYTES", "PLURAL_AND_NEWLINES_CHARS", "MEANING_FIELDS_COUNT"],
@@ -23,7 +23,7 @@ const IS_LIMIT_VARIABLE = /(?:Ms|Bytes|Chars|Count|Columns)$|^(?:pause|wait|dela
 const TAKES_DELAY = /(?:^|\.)(?:setTimeout|setInterval|sleep|within|afterMs|refillIn)$/;
 const TAKES_BOUND = /\.slice$|^Math\.(?:min|max)$|^Buffer\.alloc/;
 
-/** The limits that a source text defines or uses without a name, as `file:line: text`. */
+/** The named limits that a source text defines and the bare ones that it uses, as `file:line: text`. */
 function limitsIn(file: string, text: string): string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
@@ -49,7 +49,7 @@ function isNamedLimit(node: ts.Node): boolean {
   );
 }
 
-/** An expression of numbers, possibly with names in it, but not only a name. */
+/** True if the expression contains a number. A name alone does not count. */
 function isNumber(node: ts.Node): boolean {
   if (ts.isBinaryExpression(node)) return isNumber(node.left) || isNumber(node.right);
   return ts.isNumericLiteral(node);
@@ -79,7 +79,7 @@ function isComparedSize(side: ts.Node, { left, right, operatorToken }: ts.Binary
 function isAtLeast(node: ts.Node | undefined, least: number): boolean {
   if (node && ts.isPrefixUnaryExpression(node)) return isAtLeast(node.operand, least);
   if (node && ts.isBinaryExpression(node)) return isAtLeast(node.left, 2) && isAtLeast(node.right, 2);
-  // A hexadecimal number is a character or a mask.
+  // A hexadecimal number is a character code or a bit mask, not a limit.
   return (
     node !== undefined &&
     ts.isNumericLiteral(node) &&
@@ -92,7 +92,7 @@ function isAtLeast(node: ts.Node | undefined, least: number): boolean {
 const sources = ts.sys.readDirectory(join(root, "src"), [".ts"]).map((path) => relative(root, path));
 const textOf = (file: string) => readFileSync(join(root, file), "utf8");
 
-test("no limit is outside of support/limits/", () => {
+test("no file outside support/limits/ defines a limit", () => {
   const others = sources.filter((file) => !file.startsWith(LIMITS));
   expect(others.length).toBeGreaterThan(300);
   expect(others.flatMap((file) => limitsIn(file, textOf(file)))).toEqual([]);

@@ -1,4 +1,4 @@
-// Files and functions that ARCHITECTURE.md, AGENTS.md and the README of a folder name exist.
+// Every file and function named in ARCHITECTURE.md, AGENTS.md or a folder's README exists.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -25,7 +25,7 @@ function missingIn(page: string, text: string): string[] {
       ? [root, join(root, "src"), folder].some((at) => existsSync(join(at, path)))
       : basenames.has(path) || existsSync(join(root, path));
   const names = [...text.matchAll(/`([A-Z]\w+(?:\.#?\w+)?|[a-z]+[A-Z]\w+)`/g)].map(([, name = ""]) => name);
-  // `NAME.md` looks like a member of a class.
+  // `NAME.md` matches the pattern for a member of a class, so look for a file of that name first.
   const isDeclared = (name: string) =>
     existsSync(join(root, name)) ||
     name.split(".").every((part) => new RegExp(`(?<![\\w$])${part}(?!\\w)`).test(sources));
@@ -36,7 +36,7 @@ test.each(PAGES)("%s names only files and functions that exist", (page) => {
   expect(missingIn(page, readFileSync(join(root, page), "utf8"))).toEqual([]);
 });
 
-test("a file or function that is gone is found", () => {
+test("the names of missing files and functions are reported", () => {
   const text = "`Engine.startTwice` (engine/missing.ts) calls `planStart` in `gone.sh`.";
   expect(missingIn("ARCHITECTURE.md", text)).toEqual(["engine/missing.ts", "gone.sh", "Engine.startTwice"]);
 });

@@ -14,7 +14,7 @@ import { READER_MAX_MS, readersEnvironment, type } from "./reader.ts";
 
 const { dir } = useCli();
 
-/** Commands that the pages name without their arguments, with arguments. */
+/** Commands that the pages name without arguments. The value is the command to run instead. */
 const COMPLETED: Readonly<Record<string, string>> = {
   "nacre run": "nacre run true",
   "nacre check": "nacre check ls",
@@ -149,7 +149,7 @@ test("an HTTP server prints its address as the page shows, and ends on SIGTERM",
   }
 });
 
-test("the server of the page prints its address and its file, and ends on SIGTERM", async () => {
+test("nacre ui prints its address and its file, and ends on SIGTERM", async () => {
   expect(pages.length).toBeGreaterThan(0);
   for (const text of new Set(pages.map((one) => one.text))) {
     const child = spawn(
@@ -224,11 +224,11 @@ function filled(command: string): string {
   return PLACEHOLDERS.reduce((text, [pattern, instead]) => text.replace(pattern, instead), command);
 }
 
-/** Prints the id that a command needs: of a shell, an approval request or a remembered answer. */
+/** Returns a line of bash that prints the id that a command needs: of a shell, a request or a remembered answer. */
 function idFor(command: string): string {
-  // An answer that an earlier command has remembered would answer the request.
+  // Otherwise an answer that an earlier command remembered would answer the request.
   const forget = `for r in $(nacre approvals --remembered --json | grep -o 'rem_[0-9a-f]*'); do nacre forget $r; done >&2`;
-  // A new command each time: an approved request that no call has used would let the same command run.
+  // Use a new command each time. If an earlier request for the same command is approved and unused, the command runs.
   const request = `${forget}; nacre run --json "git push -f r$RANDOM" 2>&- | grep -o 'ask_[0-9a-f]*' | head -n 1`;
   if (/^nacre (approve|deny) /.test(command)) return request;
   if (command.startsWith("nacre send ")) return "nacre run -b --terminal --policy off 'cat' 2>&-";

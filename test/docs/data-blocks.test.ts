@@ -1,5 +1,5 @@
-// The json, yaml and toml blocks of README.md and docs/** are valid. No direct dependency parses YAML or TOML, so these two
-// are checked line by line, for the part of the language that the pages use.
+// The json, yaml and toml blocks of README.md and docs/** are valid. No direct dependency parses YAML or TOML, so this
+// file checks them line by line. It knows only the syntax that the pages use.
 import { expect, test } from "vitest";
 import { blocks } from "./pages.ts";
 
@@ -26,7 +26,7 @@ test.each(shown.map(({ file, language, lines }) => [language, file, lines[0] ?? 
   },
 );
 
-test("an item that is indented further than the next item of its list is found", () => {
+test("a list item that is indented further than the next item is reported", () => {
   expect(() => checkIndentation(["steps:", "      - uses: a", "  - run: b"])).toThrow("line 3");
   expect(() => checkIndentation(["steps:", "  - uses: a", "    - run: b"])).toThrow("line 3");
   expect(() =>
@@ -34,7 +34,7 @@ test("an item that is indented further than the next item of its list is found",
   ).not.toThrow();
 });
 
-test("a TOML line without a value is found", () => {
+test("a TOML line without a value is reported", () => {
   expect(() => checkToml(["[a.b]", 'c = "d"'])).not.toThrow();
   expect(() => checkToml(["[a.b]", "c ="])).toThrow("line 2");
 });
@@ -64,7 +64,7 @@ function checkIndentation(lines: readonly string[]): void {
   }
 }
 
-/** Each line is a table, or a key with a string, number, boolean or array, which are also valid JSON. */
+/** Each line is a table header, or a key with a value that is also valid JSON: a string, number, boolean or array. */
 function checkToml(lines: readonly string[]): void {
   for (const [index, line] of lines.entries()) {
     if (/^\s*(?:#|$)/.test(line) || /^\[[\w.]+\]$/.test(line)) continue;

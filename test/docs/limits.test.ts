@@ -23,14 +23,14 @@ test("the table of limits in docs/shells.md states the defaults of the code", ()
     expect([name, value.replaceAll(",", "")]).toEqual([name, STATED[name]]);
 });
 
-test("the options of a manager state the defaults of the code", () => {
+test("the comments of the manager's options state the defaults of the code", () => {
   const options = textOf("src/shell/manager-options.ts").matchAll(/@default (.+?) \*\/\n {2}readonly (\w+)/g);
   const stated = [...options].filter(([, , name = ""]) => name in STATED);
   expect(stated).toHaveLength(Object.keys(STATED).length);
   for (const [, value, name = ""] of stated) expect([name, value]).toEqual([name, STATED[name]]);
 });
 
-test("docs/shells.md states the longest time of a kill after its grace", () => {
+test("docs/shells.md states how long a kill can take after its grace period", () => {
   const seconds = (limits.KILL_MAX_MS + limits.KILL_VERIFY_MAX_MS) / 1_000;
   expect(textOf("docs/shells.md")).toContain(`its grace period plus ${seconds} seconds`);
 });

@@ -1,5 +1,5 @@
-// The pairs on docs/migration.md: the block for child_process and the block for nacre print the same. npm run newcomer runs
-// the pair for execa, which it installs.
+// In each pair on docs/migration.md, the block for child_process and the block for nacre print the same. `npm run
+// newcomer` installs execa and runs the pair for it.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

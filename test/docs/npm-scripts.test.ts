@@ -13,7 +13,7 @@ const texts = [...lines, ...[...inlines, ...inlinesOf("AGENTS.md")].map(({ text 
 const shown = [...new Set(texts.filter((text) => /^(npm|node scripts\/)/.test(text)))];
 const CEILING_MS = 300_000;
 
-/** Commands for another directory, or parts of a command line. */
+/** Commands that this file does not run, with the reason. */
 const OTHERS: Readonly<Record<string, string>> = {
   "npm install -g": "for outside this repository",
   "npm uninstall nacre": "for outside this repository",
@@ -24,14 +24,14 @@ const OTHERS: Readonly<Record<string, string>> = {
   "npm start --": "the beginning of each npm start line",
 };
 
-/** By the shown command: the command to run here, and what it must print. */
+/** Key: the command on the page. Value: the command to run instead, and what it must print. */
 const HERE: Readonly<Record<string, readonly [line: string, printed: RegExp]>> = {
   "npm test -- test/engine": ["npm test -- test/engine/cursor", /^[1-9]\d* passed, 0 failed$/m],
 };
 
 type Damage = (text: string) => string;
 
-/** Commands that repair files. They run in a copy of the tree after the damage. */
+/** Commands that repair files, with the damage. They run in a copy of the tree in which the files are damaged. */
 const REPAIRS: Readonly<Record<string, Readonly<Record<string, Damage>>>> = {
   "npm run fix": {
     "src/index.ts": (text) => text.replace("\n", "\n\n\n\n"),
@@ -44,7 +44,7 @@ const REPAIRS: Readonly<Record<string, Readonly<Record<string, Damage>>>> = {
 /** Commands with a separate test below. */
 const BY_NAME = ["npm start", "npm run policy:score"];
 
-test("every command on the pages is run by .ci/run or here", () => {
+test("every command on the pages runs in .ci/run or here", () => {
   const ci = readFileSync(join(root, ".ci/run"), "utf8").replaceAll(" --silent", "");
   const byCi = [
     ...ci.matchAll(/^\s*(?:if .*; then )?(?:step )?(npm (?:run )?[a-z:]+(?: -- [a-z]+(?![a-z/]))?)/gm),

@@ -18,7 +18,7 @@ test("the tour shows the output of its commands; node scripts/record-tour.mjs wr
   expect(textOf(picture)).toEqual(textOf(drawTour(recordTour())));
 });
 
-test("the picture is small, requests nothing, and moves only if the reader has not turned motion off", () => {
+test("the picture is small, loads nothing, and moves only if the reader has not turned motion off", () => {
   expect(picture.length).toBeLessThan(60_000);
   expect(picture.replace('xmlns="http://www.w3.org/2000/svg"', "")).not.toMatch(
     /https?:|url\(|@import|<script|href/,
