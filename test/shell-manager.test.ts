@@ -11,7 +11,7 @@ const { manager, run, directory } = useShells();
 const runHost = useHosts();
 const sleep = (seconds = 300) => ({ command: `sleep ${seconds}`, workingDir: tmpdir() });
 
-test("a shell runs its command, keeps both streams and the exit code", async () => {
+test("a shell runs its command, and stores both streams and the exit code", async () => {
   const shell = await run(manager(), "echo hi; echo oops >&2; exit 3");
   expect(shell.id).toMatch(/^shell_[0-9a-f]{8}$/);
   expect(shell).toMatchObject({ status: "failed", exitCode: 3, signal: null, isRunning: false });
@@ -31,7 +31,7 @@ test("shared() is one manager until reset() ends its shells and forgets it", asy
 });
 
 describe("listing", () => {
-  test("returns all shells, and the running ones among them", async () => {
+  test("returns all shells, or only the running shells", async () => {
     const shells = manager();
     const ended = await run(shells, "true");
     const [one, two] = await Promise.all([shells.createShell(sleep()), shells.createShell(sleep())]);
@@ -211,7 +211,7 @@ describe("the options of a start", () => {
 });
 
 describe("a deadline", () => {
-  test("ends the tree with status timeout, keeps what was printed, and leaves others alone", async () => {
+  test("ends all processes with status timeout, keeps the output, and does not affect other shells", async () => {
     const shells = manager();
     const other = await shells.createShell(sleep());
     const shell = await run(shells, "echo before; setsid sleep 300 & sleep 301", { timeoutMs: 1_000 });
@@ -230,11 +230,11 @@ describe("a deadline", () => {
   });
 });
 
-test("containment best-effort runs, finds and kills processes as well", async () => {
+test("with containment best-effort, a command runs, and a kill finds and ends its processes", async () => {
   const shells = manager({ containment: "best-effort" });
   expect((await run(shells, "echo hi; exit 3")).exitCode).toBe(3);
   const shell = await shells.createShell({
-    // Print "up" after the fork has called exec: until then its name is bash.
+    // Print "up" only after the child has called exec. Until then its name is bash, not sleep.
     command:
       "setsid sleep 300 & until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done; echo up; sleep 301",
     workingDir: tmpdir(),

@@ -63,7 +63,7 @@ describe("a toolkit", () => {
     expect(kit.manager.listShells()).toEqual([]);
   });
 
-  test("asks for approval through its callback, and a call may change the toolkit's options", async () => {
+  test("asks for approval through its callback, and a call can override the toolkit's options", async () => {
     const approvalRequests: string[] = [];
     await using kit = await kitIn(directory(), {
       scope: "mine",
@@ -138,7 +138,7 @@ describe("a toolkit", () => {
     ]);
   });
 
-  test("that is disposed of leaves no process running, not even a leftover in another session", async () => {
+  test("that is disposed of leaves no process running, not even a leftover started with setsid", async () => {
     const marks = new Mark();
     const kit = await kitIn(directory());
     await kit.call("Bash", { command: `sleep ${marks.next()} & setsid sleep ${marks.next()} &` });

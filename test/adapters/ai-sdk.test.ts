@@ -50,7 +50,7 @@ test("the AI SDK runs a command; the model gets its output, and the host gets th
   expect(toModel).toContain('"type":"text","value":"from bash\\n"');
 });
 
-test("a failed command or a wrong argument is an error for the model, with the message of the tool", async () => {
+test("a failed command or a wrong argument is an error for the model, with the tool's message", async () => {
   const failed = await run("Bash", { command: "echo so far; exit 3" });
   expect(failed.toModel).toContain('"type":"error-text"');
   expect(failed.toModel).toContain("Command failed with exit code 3");

@@ -1,4 +1,4 @@
-// Approval requests of a toolkit: where answers come from, what an answer is valid for, and how long.
+// Approval requests of a toolkit: the sources of an answer, the calls that it covers, and its deadline.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ async function kitIn(base: string, options: Partial<ToolkitOptions> = {}): Promi
   return await createToolkit({ workingDir, stateRoot: join(base, "state"), ...options });
 }
 
-/** The requests as another process sees them. */
+/** Returns the inbox of another process that shares the state root. */
 function elsewhere(base: string) {
   return approvalInbox(ApprovalDesk.of(new StateRoot(join(base, "state"))), "nacre approve");
 }
@@ -33,7 +33,7 @@ function createFile(base: string): string {
 
 const never = () => new Promise<boolean>(() => {});
 
-/** A callback that never answers, and a promise of the request it gets. */
+/** Returns a callback that never answers, and a promise of the request that it receives. */
 function silent() {
   let resolveAsked = (_: { request: ApprovalRequest; asking: ApprovalAsking }) => {};
   const asked = new Promise<{ request: ApprovalRequest; asking: ApprovalAsking }>((resolve) => {
@@ -47,7 +47,7 @@ function silent() {
 }
 
 describe("without a person to ask", () => {
-  test("a call fails at once, and runs after an answer when it is repeated", async () => {
+  test("a call fails at once, and a repeated call runs after approval", async () => {
     const base = directory();
     await using kit = await kitIn(base);
     const file = createFile(base);
@@ -104,7 +104,7 @@ describe("without a person to ask", () => {
 });
 
 describe("a waiting call", () => {
-  test("continues after an answer from elsewhere, and its callback is notified", async () => {
+  test("continues after an answer from another process, and aborts its callback's signal", async () => {
     const base = directory();
     const { approve, asked } = silent();
     await using kit = await kitIn(base, { approve });
@@ -151,7 +151,7 @@ describe("a waiting call", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  test("returns while the question stays open, and the repeated call gets its answer", async () => {
+  test("returns early with its question still open, and a repeated call gets the answer", async () => {
     const base = directory();
     let answer = (_: boolean) => {};
     let questions = 0;
@@ -253,7 +253,7 @@ describe("the records on disk", () => {
     expect(await kit.call("Bash", { command: COMMAND })).toMatchObject({ code: "approval_pending" });
   });
 
-  test("too many open requests of one scope are refused", async () => {
+  test("a new request is refused if its scope has too many open requests", async () => {
     const base = directory();
     await using kit = await kitIn(base);
     const { metadata } = await kit.call("Bash", { command: COMMAND });
@@ -270,7 +270,7 @@ describe("the records on disk", () => {
 });
 
 describe("refused answers", () => {
-  test("a second answer is refused with the first answer and its time", async () => {
+  test("a second answer is refused, and the error names the first answer and its time", async () => {
     await using kit = await kitIn(directory());
     const { metadata } = await kit.call("Bash", { command: COMMAND });
     const id = metadata.approval_id ?? "";
@@ -280,7 +280,7 @@ describe("refused answers", () => {
     );
   });
 
-  test("an unknown id names the open ones", async () => {
+  test("the error for an unknown id lists the open requests", async () => {
     await using kit = await kitIn(directory());
     const { metadata } = await kit.call("Bash", { command: COMMAND });
     for (const id of ["ask_ffffffff", "../../etc/passwd", "nothing"])

@@ -1,4 +1,4 @@
-// A host that is killed while its call waits: the request is abandoned, and one identical call reopens it.
+// If a host is killed while its call waits for approval, the request is abandoned. One identical call reopens it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { useShells } from "../fixtures/shells.ts";
 const { directory } = useShells();
 const COMMAND = "find . -delete";
 
-/** The id of the request of a host that was killed while it waited. */
+/** Starts a host whose call waits for approval, kills the host, and returns the id of the request. */
 async function killedHost(base: string): Promise<string> {
   const args = [helper("approval-host.mjs"), join(base, "state"), join(base, "work"), COMMAND];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -58,7 +58,7 @@ test("a request is reopened once", async () => {
   expect((await next.call("Bash", { command: COMMAND })).metadata.approval_id).toBe(third);
 });
 
-test("another scope does not get the request", async () => {
+test("a call in another scope does not reopen the request", async () => {
   const { base, kit } = newWorkspace();
   const id = await killedHost(base);
   await using next = await kit();

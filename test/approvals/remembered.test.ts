@@ -34,7 +34,7 @@ describe("an answer that is remembered for the session", () => {
     expect(kit.approvals.remembered()).toMatchObject([
       { id, allow: true, lasts: "session", session: "default", rules: ["git-lose-work"], programs: ["git"] },
     ]);
-    // The first call uses the answer itself, the others the remembered one.
+    // The first call uses the answer itself. The other calls use the remembered answer.
     for (const command of [
       "git push --force nowhere main",
       "echo hi; git push -f nowhere other",

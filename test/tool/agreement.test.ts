@@ -28,7 +28,7 @@ const nested = z.object({
 
 const TOOLS = [new EveryKindTool(), new CommandTool(), new BareTool(), toolTaking(nested, "Nested")];
 
-// Characters inside and outside the basic plane: outside it, counts in code points and in UTF-16 units differ.
+// Characters inside and outside the basic plane. Outside, one code point has two UTF-16 units, so lengths differ.
 const character = fc.constantFrom("a", "1", "é", "😀", "\ud800", " ");
 const text = fc.string({ unit: character, maxLength: 10 });
 const number = fc.oneof(
@@ -70,7 +70,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Valid arguments of a tool, some with a few values replaced, removed or unknown names added. */
+/** Valid arguments of a tool. Some get values that are replaced or removed, or an unknown name. */
 function nearlyValid(tool: BaseTool): fc.Arbitrary<Record<string, unknown>> {
   const valid = validFor(tool.toJsonSchema()) as fc.Arbitrary<Record<string, unknown>>;
   const names = fc.constantFrom("stranger", ...tool.parameters.map(({ name }) => name));
@@ -184,7 +184,7 @@ describe("OpenAI's strict schema", () => {
   );
 });
 
-/** The arguments without nulls for optional parameters, as a caller sends them that omits such parameters. */
+/** Removes nulls for optional parameters, as if the caller had omitted these parameters. */
 function withoutNulls(tool: BaseTool, args: Record<string, unknown>): unknown {
   return dropNulls(args, tool.toJsonSchema());
 }

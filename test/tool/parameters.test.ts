@@ -27,7 +27,7 @@ it("derives every field from the zod object", () => {
   });
 });
 
-it("knows the type of every kind of parameter", () => {
+it("derives the type of every kind of parameter", () => {
   const types = new EveryKindTool().parameters.map(({ name, type }) => [name, type]);
   expect(Object.fromEntries(types)).toEqual({
     text: "string",

@@ -83,7 +83,7 @@ describe("toDisplay", () => {
 });
 
 describe("toWire", () => {
-  it("is flat, with the metadata keys beside the output", () => {
+  it("is flat, with the metadata keys next to the output", () => {
     expect(ToolResult.ok("out", { exit_code: 0 }).toWire()).toEqual({
       output: "out",
       exit_code: 0,

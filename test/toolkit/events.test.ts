@@ -55,7 +55,7 @@ test("a refusal and an approval emit events with the rule", async () => {
   expect(seen[2]).toMatchObject({ approved: true, command: "git push --force nowhere main" });
 });
 
-test("a session that a program uses directly emits events as well", async () => {
+test("a session that a program uses directly emits events too", async () => {
   await kit().session("by-hand").run("echo hi");
   expect(types()).toEqual(["verdict", "start", "end"]);
   expect(seen[1]).toMatchObject({ session: "by-hand", command: "echo hi" });

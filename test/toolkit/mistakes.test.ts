@@ -76,7 +76,7 @@ describe("the timeout of a wait", () => {
   });
 });
 
-test("an error in JSON has its message and its data", async () => {
+test("the JSON of an error contains its message and its data", async () => {
   const refused = await errorOf(() => kit().run("rm -rf /"));
   expect(JSON.parse(JSON.stringify(refused))).toEqual({
     name: "NacreError",

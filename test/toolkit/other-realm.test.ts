@@ -56,7 +56,7 @@ test("the realm of these tests has its own errors, promises and regular expressi
   expect(await inRealm(body)).toEqual(success([false, true, false, false]));
 });
 
-test("a toolkit in another realm starts, judges and runs commands, and can be disposed", async () => {
+test("a toolkit in another realm starts, judges and runs commands, and can be disposed of", async () => {
   const body = `
     const kit = await createToolkit({ workingDir });
     const ran = await kit.call("Bash", { command: "echo hi; exit 3" });

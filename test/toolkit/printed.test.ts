@@ -1,4 +1,4 @@
-// A host may log nacre's objects. So JSON.stringify and util.inspect must not print secrets of them.
+// A host may log nacre's objects, so JSON.stringify and util.inspect must not print the secrets in them.
 import { inspect } from "node:util";
 import { expect, test, vi } from "vitest";
 import { useToolkit } from "../fixtures/toolkit.ts";

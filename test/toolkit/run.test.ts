@@ -48,7 +48,7 @@ describe("kit.run", () => {
     });
   });
 
-  test("takes input, a directory, variables and a session", async () => {
+  test("accepts input, a directory, variables and a session", async () => {
     expect((await kit().run("cat", { input: "x" })).stdout).toBe("x");
     expect((await kit().run("cat", { input: "" })).stdout).toBe("");
     expect((await kit().run("cat", { input: Buffer.from([0xc3, 0xa4]) })).stdout).toBe("ä");
@@ -69,7 +69,7 @@ describe("kit.run", () => {
     ["a session", { session: "live" }],
   ])("streams the output of %s while the command runs", async (_, options) => {
     const received: string[] = [];
-    // The order of lines from two streams is not defined. So the second line waits until the first was received.
+    // The order of lines from two streams is not defined. The command prints the second line after the first arrives.
     const go = join(tmpdir(), `nacre-test-${randomUUID()}`);
     onTestFinished(() => rmSync(go, { force: true }));
     const command = `echo one; until [ -e ${go} ]; do sleep 0.02; done; echo two >&2`;
@@ -190,7 +190,7 @@ describe("kit.sh", () => {
     });
   });
 
-  test("takes a value after closed quotes, comments and escapes", async () => {
+  test("accepts a value after closed quotes, comments and escapes", async () => {
     const run = kit().sh`# it's "fine"
       echo "a#b" \\" ${"c d"} 'e' ${"f"}`;
     expect((await run).stdout).toBe('a#b " c d e f\n');

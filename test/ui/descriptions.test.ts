@@ -38,7 +38,7 @@ test("nacre ps --json has the description and the agent, even of a command that 
   await kit.dispose();
 });
 
-test("a very long description is cut", async () => {
+test("a very long description is truncated", async () => {
   const { dir, home, nacre } = create();
   const kit = await createToolkit({ workingDir: dir, stateRoot: home });
   await kit.call("Bash", {

@@ -13,7 +13,7 @@ import { type UiProgram, useUi } from "./ui-program.ts";
 const create = useUi();
 const open = useBrowser();
 
-/** Sends a request with an unchanged path, which fetch would normalize. */
+/** Sends a request with the given path. fetch would normalize the path. */
 function statusOf({ port, token }: UiProgram, path: string, method = "GET"): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
@@ -77,7 +77,7 @@ describe.skipIf(noBrowser !== undefined)("the page survives", () => {
 });
 
 test.skipIf(noBrowser !== undefined)(
-  "a page without a free stream reports it, and shows the output when a stream is free",
+  "if no stream is free, the page reports that, and shows the output as soon as one is free",
   async () => {
     const { ui, start } = create();
     start("echo patience; exec sleep 1000", "--name", "dev");

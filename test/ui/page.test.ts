@@ -51,7 +51,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     expect(await violationsOf(page)).toEqual([]);
   });
 
-  test("shows output as it comes, and searches in all of it", async () => {
+  test("shows output as it arrives, and searches all output", async () => {
     const { ui, start, dir } = create();
     writeFileSync(join(dir, "lines"), "");
     start("seq 1 20000; echo the needle; tail -f lines", "--name", "dev");
@@ -140,7 +140,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     await eventually(async () => expect(await page.locator(".group.you").count()).toBe(0));
   });
 
-  test("kills after a second click, and shows the proof", async () => {
+  test("kills a shell after a second click, and shows that no process is left", async () => {
     const { ui, start, nacre } = create();
     const id = start("sleep 1000 & sleep 1000");
     const { page } = await open(await ui("--control"));

@@ -14,7 +14,7 @@ const mcp = useMcp();
 
 const COMMAND = "find . -delete";
 
-/** Creates two files more than a summary lists. */
+/** Creates more files than a summary lists. */
 function populate(dir: string): void {
   mkdirSync(dir, { recursive: true });
   for (let number = 10; number < 32; number++) writeFileSync(join(dir, `f${number}`), "");

@@ -10,7 +10,7 @@ import { scriptedMachine } from "./scripted-machine.ts";
 import { program, type UiProgram, useUi } from "./ui-program.ts";
 
 const places: RemotePlace[] = [];
-// Register this hook before useUi's hook, so that it runs after it: an open page would restart the daemon.
+// Register this hook before useUi's hook, so that it runs last. A page that is still open would restart the daemon.
 afterEach(async () => {
   for (const place of places.splice(0)) {
     const env = { PATH: process.env["PATH"], HOME: place.dir, NACRE_HOME: place.state };
@@ -41,7 +41,7 @@ interface State {
   readonly machines: { state: string; cause: string | null; url: string }[];
 }
 
-/** The state of the page's server, while a page is connected. */
+/** Returns the state that the server reports while a page is connected. */
 async function stateOf(server: UiProgram): Promise<State> {
   return (await (await server.api("/api/shells")).json()) as State;
 }
@@ -204,7 +204,7 @@ test.each([
   expect(JSON.parse(nacre("ui", "--json", "--no-open", "--port", "0", ...words)).error).toContain(named);
 });
 
-/** Rows of wrong types, wrong ids and wrong sizes. */
+/** Rows with fields of wrong types, wrong ids and wrong sizes. */
 const HOSTILE_ROWS = [
   {
     ...{

@@ -18,7 +18,7 @@ export function scriptedMachine(dir: string, { changes, result = {} }: MachineSc
   return `command:${JSON.stringify([process.execPath, program, script])}`;
 }
 
-/** Implements the protocol of a link. */
+/** Implements the remote end of a link. */
 const PROGRAM = `
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

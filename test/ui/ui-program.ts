@@ -20,13 +20,13 @@ export interface UiProgram {
   readonly pid: number;
   /** The program's output so far. */
   readonly printed: () => string;
-  /** A request with the token. */
+  /** Sends a request with the token. */
   api(path: string, options?: RequestInit): Promise<Response>;
   stop(): Promise<void>;
 }
 
 export interface UiTest {
-  /** Where commands run. */
+  /** The working directory of commands. */
   readonly dir: string;
   readonly home: string;
   ui(...words: string[]): Promise<UiProgram>;

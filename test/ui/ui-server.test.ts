@@ -8,7 +8,7 @@ import { type UiProgram, useUi } from "./ui-program.ts";
 
 const create = useUi();
 
-/** A request with arbitrary headers, which fetch does not allow. */
+/** Sends a request with arbitrary headers, which fetch does not allow. */
 function raw({ port }: UiProgram, path: string, headers: Record<string, string>, method = "GET") {
   return new Promise<IncomingMessage>((resolve, reject) => {
     httpRequest({ host: "127.0.0.1", port, path, method, headers }, (response) => {
@@ -47,7 +47,7 @@ describe("the address", () => {
     expect(other.token).not.toBe(first.token);
   });
 
-  test("a port in use is refused with the process that has it", async () => {
+  test("a port in use is refused, and the error names the process that uses it", async () => {
     const { nacre } = create();
     const server = createServer().listen(0, "127.0.0.1");
     await eventually(() => expect(server.listening).toBe(true));
@@ -105,7 +105,7 @@ describe("a request", () => {
     expect(JSON.parse(nacre("ps", "--json")).shells).toMatchObject([{ id: shell, status: "running" }]);
   });
 
-  test("with a form's content type is refused", async () => {
+  test("with a content type that a form can send is refused", async () => {
     const { ui, request } = create();
     const page = await ui("--control");
     const body = JSON.stringify({ answer: "approve" });
@@ -137,7 +137,7 @@ test("the token appears in no argument list, environment or log", async () => {
 });
 
 describe("with --control", () => {
-  test("approves, and refuses a second answer with the first one", async () => {
+  test("approves a request, and refuses a second answer with an error that names the first", async () => {
     const { ui, request, nacre } = create();
     const page = await ui("--control");
     const id = request();
@@ -153,7 +153,7 @@ describe("with --control", () => {
     expect(JSON.parse(nacre("run", "--json", "git clean -fdx"))).not.toHaveProperty("approval_id");
   });
 
-  test("kills a shell and returns the proof", async () => {
+  test("kills a shell, and returns the ended processes and no survivors", async () => {
     const { ui, start } = create();
     const page = await ui("--control");
     const id = start("sleep 1000 & sleep 1000");

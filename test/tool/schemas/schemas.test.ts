@@ -157,7 +157,7 @@ describe("openai", () => {
 });
 
 describe("gemini", () => {
-  it("describes in the description what its schema cannot express", () => {
+  it("states in the description what its schema cannot express", () => {
     const { parameters } = toGemini(new EveryKindTool());
     expect(parameters?.properties).toMatchObject({
       text: { type: "STRING", description: "Some text", minLength: "2", maxLength: "8" },
@@ -175,7 +175,7 @@ describe("gemini", () => {
     });
   });
 
-  it("describes open bounds and formats in the description", () => {
+  it("states exclusive bounds and formats in the description", () => {
     const tool = toolTaking(z.object({ above: z.number().gt(0).describe("A size"), at: z.iso.date() }));
     expect(toGemini(tool).parameters?.properties).toMatchObject({
       above: { type: "NUMBER", description: "A size (greater than 0)" },
