@@ -1,5 +1,5 @@
-// Attempts to escape from the sandbox, in every profile. Each attack also runs without a sandbox, where it must succeed: a
-// test that cannot fail proves nothing. The policy is off, because it would hide a hole.
+// Attacks try to escape from the sandbox, in every profile. Each attack must succeed without a sandbox: a
+// test that cannot fail proves nothing. The policy is off, because it would hide a hole in the sandbox.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createSocket } from "node:dgram";
@@ -66,9 +66,9 @@ interface Attack {
   readonly name: string;
   /** Prints REACHED if it succeeds. */
   readonly command: () => string;
-  /** Prepares each attempt. */
+  /** Runs before each attempt. */
   readonly before?: () => void;
-  /** Whether it succeeded, if the output does not show it. */
+  /** Returns whether the attack succeeded, for an attack that cannot print REACHED itself. */
   readonly reached?: () => Promise<boolean>;
   /** What the attack needs to succeed without a sandbox. */
   readonly needs?: "root" | "32-bit calls";
@@ -123,7 +123,7 @@ const ATTACKS: readonly Attack[] = [
     command: () =>
       `${node} 'require("dgram").createSocket("udp4").send("SENT", ${udpPort}, "127.0.0.1", () => process.exit())'`,
     reached: async () => {
-      // Datagrams to one socket arrive in order: once this one is here, so are all earlier ones.
+      // Datagrams to one socket arrive in order: after this one, no earlier datagram is missing.
       await udpSend("LAST");
       await eventually(() => expect(received).toContain("LAST"));
       return received.includes("SENT");

@@ -1,5 +1,5 @@
-// Policy and sandbox agree on credential paths: a real sandbox hides what the policy classes as secret, and nothing else. The
-// same reads succeed without a sandbox.
+// Policy and sandbox agree on credential paths: a real sandbox hides the paths that the policy classifies as
+// secret, and no others. The same reads succeed without a sandbox.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -22,7 +22,7 @@ const classOf = (path: string) => locate(path, workspace, where).class;
 /** One file at or below each listed path. */
 const listed = HOME_CREDENTIALS.map(({ path, kind }) => (kind === "directory" ? join(path, "kept") : path));
 
-/** Files that the same programs need to work. */
+/** Files that the programs with credentials need in order to work. */
 const NEEDED = [
   ...[".gitconfig", ".config/git/config", ".config/git/ignore", ".bashrc", ".config/fish/config.fish"],
   ...[".cargo/config.toml", ".cargo/bin/tool", ".m2/repository/a.jar", ".gradle/caches/a.bin"],
@@ -42,7 +42,7 @@ const NEEDED = [
   ...[".pulumi/plugins/a", ".yarn/berry/cache/a", ".conan2/p/a", ".android/avd/a", ".cache/pip/a"],
 ];
 
-/** Public files, hidden only because their directory is. */
+/** Public files that are hidden only because their directory is hidden. */
 const HIDDEN_ALONG = [".ssh/config", ".ssh/known_hosts", ".ssh/id_ed25519.pub"];
 
 for (const path of [...listed, ...NEEDED, ...HIDDEN_ALONG]) put(join(home, path));

@@ -1,4 +1,4 @@
-// The guarantees of the engine also hold in a sandbox.
+// The engine gives the same guarantees in a sandbox as without one.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -58,11 +58,11 @@ describeSandboxed("a sandboxed shell", () => {
 
   test("inherits only the standard descriptors", async () => {
     const shell = await runIn(manager, "exec ls /proc/self/fd", workspace);
-    // The last one is the open directory itself.
+    // Descriptor 3 is the directory that ls itself has open.
     expect(shell.getAllOutput()).toBe("0\n1\n2\n3\n");
   });
 
-  test("gets TERM before KILL: its traps run", async () => {
+  test("gets TERM before KILL, so its traps run", async () => {
     const command = "trap 'echo asked; exit 3' TERM; echo ready; while :; do read -t 0.05 <> <(:); done";
     const shell = await manager.createShell({ command, workingDir: workspace });
     await shell.waitFor({ pattern: /ready/, timeoutMs: 10_000 });

@@ -1,5 +1,5 @@
-// Attempts to plant hooks and config in real repositories, in real sandboxes. Each attempt also runs without a sandbox, where
-// it must succeed.
+// Commands in real sandboxes try to plant hooks and config in real repositories. Each attempt must succeed
+// without a sandbox.
 import { execFileSync } from "node:child_process";
 import {
   existsSync,

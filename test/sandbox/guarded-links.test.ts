@@ -1,5 +1,5 @@
-// A mount cannot protect a symbolic link that git or a starting program follows. If a command replaces one, its result names
-// the link, in real sandboxes. Unchanged links are not mentioned.
+// A mount cannot protect a symbolic link that git or a starting program follows. If a sandboxed command
+// replaces such a link, its result names the link. The result does not mention unchanged links.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

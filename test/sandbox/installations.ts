@@ -1,4 +1,5 @@
-// Locations in which nacre can be installed, for tests of the sandbox: those that it protects and those that it refuses.
+// Locations in which nacre can be installed, for tests of the sandbox. The sandbox protects some and refuses
+// others.
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-// A result names repositories and gitlinks that its command created, for every kind of result.
+// Every kind of result names the repositories and gitlinks that its command created.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -149,7 +149,7 @@ test("gitlinks are read from an index with SHA-256", () => {
   expect(gitlinksIn(join(workspace, ".git/index"))).toEqual(["lib"]);
 });
 
-test("a search is bounded, and finds changes since the last one", () => {
+test("a search is bounded, and finds changes since the previous search", () => {
   const root = join(outside, "many");
   for (let at = 0; at < 300; at++)
     mkdirSync(join(root, `d${String(at).padStart(3, "0")}`), { recursive: true });

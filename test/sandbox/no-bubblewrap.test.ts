@@ -1,5 +1,5 @@
-// Without bubblewrap, every entry point refuses the sandbox in one sentence with the fix. Uses the real probe: bwrap is hidden
-// only from the processes of these tests.
+// Without bubblewrap, every entry point refuses the sandbox in one sentence with the fix. The tests use the
+// real probe and hide bwrap only from their own processes.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync } from "node:fs";
@@ -126,7 +126,7 @@ test("nacre doctor reports missing bubblewrap with the fix", ({ skip }) => {
   );
 });
 
-// Long timeout: starts the test runner twice.
+// The timeout is long because this test starts the test runner twice.
 test("the tests list what they skip and why, and in CI a skip is a failure", { timeout: 120_000 }, ({
   skip,
 }) => {

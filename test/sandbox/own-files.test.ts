@@ -1,5 +1,5 @@
-// Attempts to change what nacre runs outside the sandbox: its package, bash, rules and audit log, in every location where
-// they can be installed. Each attempt also runs without a sandbox, where it must succeed.
+// Commands try to change files that nacre uses outside the sandbox (its package, bash, rules and audit log),
+// in every location where they can be installed. Each attempt must succeed without a sandbox.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
@@ -45,7 +45,7 @@ describeSandboxed("a sandbox that cannot protect the package", () => {
   });
 });
 
-test("nacre mcp returns that refusal and runs nothing", async () => {
+test("nacre mcp returns the same refusal and runs nothing", async () => {
   const installed = installationFor(PEOPLE[0] as Person, REFUSED[0] as Setup);
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StdioClientTransport({
@@ -150,7 +150,7 @@ describeSandboxed("a package in a writable path", () => {
       `echo : >>node_modules/nacre/dist/cli/main.js && echo REACHED`,
     ];
     attempted(person, installed, attacks);
-    // Its siblings are writable.
+    // The siblings of the package are writable.
     const beside = `echo x >'${join(folder, "../beside")}' && echo REACHED`;
     expect(nacre(person, installed, ["--sandbox", "workspace-write", beside]).stdout).toContain("REACHED");
     expect(nacre(person, installed, [attacks[0] ?? ""]).stdout).toContain("REACHED");
@@ -178,7 +178,7 @@ catch (error) { console.log(error.code, error.message); }`,
 });
 
 describe("the keeper's scripts", () => {
-  test("are read from the package once: later changes are not run", () => {
+  test("are read from the package once, so later changes are not run", () => {
     const person = PEOPLE[0] as Person;
     const installed = installationFor(person, AS_LIBRARY);
     const script = join(installed.workspace, "host.js");

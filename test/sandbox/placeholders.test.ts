@@ -29,7 +29,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 const kept = (isAlive: (holder: PlaceholderHolder) => boolean) =>
   new Placeholders(join(base, "kept"), { self, isAlive });
 
-test("they stay until their last holder ends", () => {
+test("placeholders stay until their last holder ends", () => {
   const placeholders = kept(() => true);
   for (const holder of [first, second]) placeholders.hold(holder, () => ({ placeholders: places }));
   placeholders.release(first);
@@ -39,7 +39,7 @@ test("they stay until their last holder ends", () => {
   expect(readdirSync(join(base, "kept"))).toEqual([]);
 });
 
-test("no directory stays if a holder dies while the placeholders of another holder are removed", () => {
+test("no directory remains if a holder dies while the placeholders of another holder are removed", () => {
   let answers = 0;
   const placeholders = kept(() => ++answers === 1);
   for (const holder of [first, second]) placeholders.hold(holder, () => ({ placeholders: places }));

@@ -1,4 +1,4 @@
-// Resolving links in the paths of a sandbox, and hiding paths that do not exist.
+// A sandbox resolves links in its paths, and can hide paths that do not exist.
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

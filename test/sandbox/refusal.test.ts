@@ -67,7 +67,7 @@ test("bwrap is never taken from a directory that commands can write", () => {
   chmodSync(join(bin, "bwrap"), 0o755);
   expect(findBwrap([workspace, "/usr", "/bin"], bin)).toBeUndefined();
   expect(findBwrap(["/usr"], bin)).toBe(join(bin, "bwrap"));
-  // A bwrap that other users can write is not used either.
+  // nacre also ignores a bwrap that other users can write.
   chmodSync(join(bin, "bwrap"), 0o777);
   expect(findBwrap(["/usr"], bin)).toBeUndefined();
 });

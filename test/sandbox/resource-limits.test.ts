@@ -1,4 +1,4 @@
-// Limits stop a fork bomb, a memory hog, a busy loop and a disk filler. Without limits, each goes further.
+// Limits stop a fork bomb, a memory hog, a busy loop and a disk filler. Without limits, each uses more.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ const withoutOutputNote = (remarks: readonly string[]) =>
     ? remarks
     : remarks.filter((remark) => !remark.includes("may be incomplete"));
 
-/** Starts 60 waiting processes and prints their number. Never more, with or without a limit. */
+/** Starts waiting processes, at most 60 even without a limit, and prints their number. */
 const BOMB = `perl -e 'for (1..60) { my $p = fork; last unless defined $p; if (!$p) { sleep 300; exit } push @k, $p } print scalar @k, "\\n"; kill 9, @k'`;
 /** Allocates 200 MiB in steps. */
 const HOG = `perl -e 'for (1..200) { $x .= "x" x ${MIB}; } print "took ", length $x, "\\n"'`;
@@ -67,7 +67,8 @@ describeSandboxed("limits in a sandbox", () => {
   test("a file does not grow beyond its limit, and a busy loop ends", async () => {
     const filled = await runIn(manager(), FILLER, workspace);
     expect(filled.getAllOutput()).toMatch(/^1048576\n/);
-    // A separate manager: on a slow kernel, its CPU limit would end the other commands before their own limits.
+    // Use a separate manager: on a slow kernel, this CPU limit would end the other commands before their own
+    // limits.
     const brief = world.manager({ sandbox: "workspace-write", cpuSeconds: 1 });
     const busy = await runIn(brief, "while :; do :; done", workspace);
     expect(busy.outcome).toMatchObject({ kind: "signaled", code: expect.any(Number) });
@@ -81,7 +82,7 @@ test("without limits, the same commands use more processes and memory", async ()
   expect((await runIn(manager, FILLER, workspace)).getAllOutput()).toBe("3145728\n");
 });
 
-test("limits also hold without a sandbox, and their groups are removed afterwards", async () => {
+test("limits apply even without a sandbox, and their control groups are removed afterwards", async () => {
   const manager = world.manager({ maxProcesses: 20, maxFileBytes: MIB });
   const shell = await runIn(manager, `${BOMB}; ${FILLER}`, workspace);
   expect(shell.confinement).toMatchObject({ driver: "none", profile: "off" });

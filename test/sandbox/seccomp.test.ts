@@ -1,4 +1,5 @@
-// Runs the filter with every call number in a small interpreter. The attack tests show that the kernel accepts it.
+// These tests run the filter in a small interpreter with every call number. The attack tests show that the
+// kernel accepts the filter.
 import { expect, test } from "vitest";
 import { Bubblewrap } from "../../src/sandbox/bubblewrap.ts";
 import { sandboxSpec } from "../../src/sandbox/sandbox-options.ts";
@@ -72,7 +73,7 @@ test.each([
   for (const flags of [0, WRITE, DIRECTORY]) expect(open(flags, 0o7777)).toBe(ALLOW);
 });
 
-test("openat2 does not exist, because a filter cannot read its mode", () => {
+test("openat2 fails as if it did not exist, because a filter cannot read its mode", () => {
   expect(run({ number: 437 })).toBe(ENOSYS);
 });
 
@@ -113,7 +114,7 @@ test("call numbers of other architectures end the process", () => {
   expect(run({ number: 0x4000_0000 + 165 })).toBe(KILL);
 });
 
-test("with debuggers, only the tracing calls are allowed in addition", () => {
+test("the option debuggers allows only the tracing calls in addition", () => {
   const forDebuggers = seccompProgram({ debuggers: true }) ?? Buffer.alloc(0);
   expect(run({ number: 101 }, forDebuggers)).toBe(ALLOW);
   expect(run({ number: 310 }, forDebuggers)).toBe(ALLOW);

@@ -1,4 +1,5 @@
-// A session in a sandbox: one bash after another in the same sandbox, which keeps their processes and files.
+// A session in a sandbox runs one bash after another in the same sandbox. Processes and files persist between
+// them.
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -76,7 +77,7 @@ describeSandboxed("a sandboxed session", () => {
     }
   });
 
-  // Without a PID list from before the command, as if PIDs had wrapped around.
+  // Simulate a wraparound of PIDs: omit the list of PIDs from before the command.
   test("is not among the leftovers of a command that ran until PIDs wrapped around", async () => {
     const number = new Mark().next();
     const { run } = open();
@@ -85,14 +86,14 @@ describeSandboxed("a sandboxed session", () => {
     );
     const started = leftoverShell?.started as StartedShell;
     const which = { pidsBefore: NO_PIDS, number: 1, output: { isHeldBy: () => false } };
-    // On a busy machine, a fork of bash may still save the state after the command.
+    // Retry: on a busy machine, a fork of bash may still be saving the state after the command.
     await eventually(async () => {
       const { processes } = await leftoversOfCommand({ leftoversOf: findLeftovers }, started, which);
       expect(processes.map(({ command }) => command)).toEqual([`sleep ${number}`]);
     });
   });
 
-  test("stays alive when one of its bashes has ended", async () => {
+  test("continues when one of its bashes has ended", async () => {
     const { run } = open();
     const { leftoverShell } = await run(`sleep ${new Mark().next()} & exit`);
     const { pid, startTime } = leftoverShell?.started.sandbox ?? { pid: 0, startTime: "" };
@@ -114,7 +115,7 @@ describeSandboxed("a sandboxed session", () => {
     expect({ exitCode, restarted }).toEqual({ exitCode: 3, restarted: true });
     expect(await say("echo $x; cat /tmp/file; pgrep -fc 'sleep [0-9]'")).toBe("kept\ntmp\n1");
     expect(mark.processes()).toHaveLength(1);
-    // The next bash also starts in the same sandbox.
+    // The bash after that one starts in the same sandbox, too.
     expect((await run("kill -KILL $$")).outcome).toMatchObject({ kind: "signaled", signal: "SIGKILL" });
     expect(await say("cat /tmp/file")).toBe("tmp");
   });

@@ -1,5 +1,5 @@
-// A command cannot leave a setuid file behind: another user could run it outside the sandbox with the rights of nacre's
-// user. Each attempt also runs without a sandbox, where it must succeed.
+// A command cannot leave a setuid file behind: another user could run it outside the sandbox with the rights
+// of nacre's user. Each attempt must succeed without a sandbox.
 import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const call = (words: string, created = "") =>
 const ATTEMPTS: readonly (readonly [string, string])[] = [
   ["chmod", "touch x; chmod 4755 x"],
   ["chmod u+s", "touch x; chmod u+s x"],
-  ["chmod with the setgid bit as well", "touch x; chmod 6755 x"],
+  ["chmod with the setgid bit, too", "touch x; chmod 6755 x"],
   ["the call chmod", call(`90, $p, ${MODE}`, "touch x;")],
   ["the call fchmod", `perl -e 'open(my $f, ">", "x"); syscall(91, fileno($f), ${MODE})'`],
   ["the call fchmodat", call(`268, ${AT_FDCWD}, $p, ${MODE}`, "touch x;")],
@@ -69,7 +69,7 @@ describe("without a sandbox, a setuid file is created", () => {
   });
 });
 
-describeSandboxed("in a sandbox, programs that meet the filter", () => {
+describeSandboxed("in a sandbox, programs whose calls are filtered", () => {
   const outputOf = async (command: string) => {
     const directory = mkdtempSync(join(workspace, "case-"));
     const shell = await runIn(
@@ -88,7 +88,7 @@ describeSandboxed("in a sandbox, programs that meet the filter", () => {
     expect(await outputOf(command)).toMatch(/^exit [12]\n[\s\S]*Operation not permitted/);
   });
 
-  test("set other modes, also setgid on a shared directory", async () => {
+  test("set other modes, even setgid on a shared directory", async () => {
     const command =
       "mkdir d && chmod 2775 d && chmod g+s d && mkdir -m 1777 s && touch x && chmod 755 x && install -m 750 x y && cp -p x z && stat -c '%a %n' d s x y z";
     expect(await outputOf(command)).toBe("2775 d\n1777 s\n755 x\n750 y\n755 z\nexit 0\n");

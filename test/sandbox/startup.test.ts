@@ -1,5 +1,5 @@
-// In a writable home directory, startup files can neither be changed nor created. Each attempt also runs without a sandbox,
-// where it must succeed.
+// In a writable home directory, startup files can neither be changed nor created. Each attempt must succeed
+// without a sandbox.
 import {
   existsSync,
   mkdirSync,
@@ -33,7 +33,7 @@ afterEach(() => {
   }
 });
 
-/** The entries of the home, without nacre's state root, which every sandbox creates there and keeps. */
+/** The entries of the home, except nacre's state root: every sandbox creates one there, and it remains. */
 function leftIn(home: string): string[] {
   const own = join(home, ".local/state/nacre");
   return readdirSync(home).filter((name) => !(name === ".local" && existsSync(own)));

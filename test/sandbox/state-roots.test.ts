@@ -18,7 +18,7 @@ const world = useSandboxWorld();
 const { home, workspace, outside } = world;
 const PROFILES = ["read-only", "workspace-write"] as const;
 
-/** Another nacre without a sandbox, with slots that wait for a job. */
+/** Starts another nacre without a sandbox, with slots that wait for a job. */
 async function another(stateRoot: string): Promise<ShellManager> {
   const manager = new ShellManager({ stateRoot });
   onTestFinished(() => manager.dispose());
@@ -40,7 +40,10 @@ interface Root {
   readonly make: () => Promise<string> | string;
 }
 
-/** Prepares to start a program in a sandbox while another nacre has this state root. `run` starts it. */
+/**
+ * Prepares the start of a program in a sandbox while another nacre has this state root. `run` starts the
+ * program.
+ */
 async function prepareStart(root: string, sandbox: (typeof PROFILES)[number], argv: readonly string[]) {
   const stateRoot = join(outside, "own-state");
   const shell = { id: "shell_0", dir: filled(stateRoot), holder: thisProcess() };
@@ -164,12 +167,12 @@ describe("a state root", () => {
     await shell.waitFor({ pattern: /^one$/ }, 20_000);
     const session = manager.session("open", { workingDir: "/" });
     await session.run("sleep 300 & echo up");
-    // nacre replaces the loggers, because a leftover of the session keeps the first ones open.
+    // For this command nacre uses new loggers, because a leftover keeps the first ones open.
     await session.run("echo again");
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
-  test("of a sandboxed session has no such fifo either, and the session works", async ({ skip }) => {
+  test("of a sandboxed session has no such fifo, and the session works", async ({ skip }) => {
     skip(process.platform !== "linux");
     const manager = world.manager({ sandbox: "workspace-write" });
     const session = manager.session("confined", { workingDir: workspace });
@@ -177,7 +180,7 @@ describe("a state root", () => {
     expect(fifosIn(manager.root.path)).toEqual([]);
     await session.run("exit 3");
     expect(said(await session.run('echo "x is $x"')).out).toBe("x is 1\n");
-    // The fifos of the next bash's loggers have names until bash opens them, before its first command.
+    // The fifos of a new bash's loggers have names only until bash has opened them, before its first command.
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
@@ -194,14 +197,14 @@ describe("a state root", () => {
   });
 });
 
-test("the usual roots are those of the environment, of HOME and of the user database", () => {
+test("the usual roots come from the environment, from HOME and from the user database", () => {
   const roots = usualStateRoots({ NACRE_HOME: "/a", XDG_STATE_HOME: "/x" }, [() => "/h", () => "/p"]);
   expect(roots).toEqual(["/a", "/x/nacre", "/h/.local/state/nacre", "/p/.local/state/nacre"]);
   expect(usualStateRoots({})).toContain(join(userInfo().homedir, ".local/state/nacre"));
   expect(usualStateRoots({ NACRE_HOME: "relative" }, [() => "/h"])).toContain("/h/.local/state/nacre");
 });
 
-/** `find` skips directories that this user cannot read, such as the empty one for masks. Commands cannot read it. */
+/** `find` skips directories that this user cannot read, such as the empty directory for masks. */
 function fifosIn(directory: string): string[] {
   const { stdout } = spawnSync("find", [directory, "-type", "p"], { encoding: "utf8" });
   return stdout.split("\n").filter((path) => path !== "");

@@ -1,5 +1,5 @@
-// Sandboxes with directories whose names are not UTF-8: commands run there with the usual protection. Next to each is the
-// directory that Node would open instead.
+// Sandboxed commands run in directories whose names are not UTF-8, with the usual protection. Next to each
+// directory is a decoy: the directory that Node would open if it decoded the name lossily.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -104,7 +104,7 @@ describeSandboxed("in a sandbox", () => {
     },
   );
 
-  test("a new repository in such a directory is named in bash's quoting", async () => {
+  test("a note names a new repository in such a directory, quoted for bash", async () => {
     makeOdd(NAMES[0][1]);
     const manager = world.manager({ sandbox: "workspace-write" });
     const shell = await runIn(manager, "git init -q", odd);

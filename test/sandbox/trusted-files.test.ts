@@ -1,5 +1,5 @@
-// Files in a writable workspace that nacre reads or runs outside the sandbox: commands can neither change, move nor create
-// them. Each attempt succeeds without a sandbox.
+// nacre reads or runs some files of a writable workspace outside the sandbox. Commands can neither change,
+// move nor create these files. Each attempt succeeds without a sandbox.
 import {
   copyFileSync,
   existsSync,

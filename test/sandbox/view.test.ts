@@ -1,4 +1,4 @@
-// What a sandbox shows, protects and hides, with real repositories and links.
+// The paths that a sandbox shows, protects and hides, tested with real repositories and links.
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -169,7 +169,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput().match(/Read-only file system/g)).toHaveLength(3);
   });
 
-  test("a .git file that a command wrote makes nothing writable", async () => {
+  test("a .git file that a command wrote makes no path writable", async () => {
     const manager = world.manager({ sandbox: "workspace-write" });
     mkdirSync(join(home, "repo/worktrees/x"), { recursive: true });
     await runIn(manager, `echo 'gitdir: ${home}/repo/worktrees/x' >.git`, workspace);

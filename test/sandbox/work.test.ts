@@ -1,4 +1,4 @@
-// The ordinary work of an agent in workspace-write.
+// The ordinary work of an agent succeeds in the profile workspace-write.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ describeSandboxed("in workspace-write", () => {
     expect((await allowed.call("Bash", { command: "git remote add origin /nowhere" })).success).toBe(true);
   });
 
-  test("programs talk to their children over pairs of sockets", async () => {
+  test("programs exchange messages with their children over socket pairs", async () => {
     await using tools = await kit();
     writeFileSync(
       join(workspace, "fork.js"),
