@@ -48,7 +48,7 @@ function shellOutputOf(result: ToolResult, maxChars = Number.POSITIVE_INFINITY) 
   const { exit_code: code } = result.metadata;
   return {
     stdout: result.output.slice(0, maxChars),
-    // The output includes stderr. This field has the reason why a command did not run, and the notes.
+    // stdout already includes stderr. This field contains the notes, and the reason if the command did not run.
     stderr: [...(ran ? [] : [result.error ?? ""]), ...result.notes].join("\n"),
     outcome:
       result.code === "timed_out"

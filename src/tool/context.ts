@@ -1,5 +1,5 @@
-// The context of a call: where it runs, for which caller, and how it reports back. A host builds one per call; tools
-// only read it. BaseTool.execute catches what onProgress throws.
+// The context of a call: its directory, its caller and its callbacks. A host builds one context per call; tools only
+// read it. BaseTool.execute catches errors of onProgress.
 
 import type { Span } from "../policy/shell-model/span.ts";
 import type { ExplainedPath, Severity } from "../policy/verdict.ts";
@@ -12,32 +12,33 @@ export interface ExecutionContext {
   readonly agentId?: string;
   /** The call sees only the shells of this scope. */
   readonly scope?: string;
-  /** Only report what the call would do. */
+  /** If true, the call only reports what it would do. */
   readonly dryRun: boolean;
   readonly timeoutMs?: number;
   /** Variables for this call only. */
   readonly env?: Readonly<Record<string, string>>;
   /** Ends the call early. */
   readonly signal?: AbortSignal;
-  /** Receives reports of a running call. If it throws, the call continues and its result has a note. */
+  /** Receives the progress of a running call. If it throws, the call continues and its result has a note. */
   readonly onProgress?: (progress: ToolProgress) => void;
   /**
-   * Asks a person. Without it, a call that needs approval fails with `approval_pending`; a person can then answer with
-   * `nacre approve`, on the page or through `kit.approvals`, and the same call repeated runs.
+   * Asks a person to approve a command. Without this callback, a call that needs approval fails with
+   * `approval_pending`. A person can then approve it with `nacre approve`, on the page or through `kit.approvals`.
+   * After that, repeating the call runs the command.
    */
   readonly approve?: (
     request: ApprovalRequest,
     asking: ApprovalAsking,
   ) => boolean | ApprovalAnswer | Promise<boolean | ApprovalAnswer>;
   /**
-   * The question of an earlier round of this call, for hosts that return a question and are called again with the
-   * answer. nacre then calls `approve` with the current request even if the policy now allows the command: the answer
-   * may be for another request.
+   * The request that an earlier round of this call returned as a question. The host of such a protocol is called again
+   * with the answer. nacre then calls `approve` with the current request even if the policy now allows the command,
+   * because the answer may be for a different request.
    */
   readonly asked?: ApprovalRequest;
   /**
-   * Gets the two possible fates of the result, for a host that knows when a result has arrived. Until then, the ends of
-   * shells in it do not count as reported. @default delivered when the call returns
+   * Receives two functions. The host calls one of them when it knows whether the result arrived. Until then, the ends
+   * of shells in the result do not count as reported. @default the result counts as delivered when the call returns
    */
   readonly delivery?: (fate: ResultFate) => void;
   /** Data of the host for its own tools and hooks. */
@@ -69,32 +70,32 @@ export interface ApprovalRequest {
   /** Whether the command would continue to run after the call returns. */
   readonly background: boolean;
   readonly severity: Severity;
-  /** The part of the command that the rule is about, in UTF-16 offsets; null if there is no such part. */
+  /** The part of the command that the rule matched, in UTF-16 offsets; null if the rule names no part. */
   readonly span: Span | null;
   /** What the command would do to which paths, as far as the policy knows. */
   readonly effects: readonly ApprovalEffect[];
-  /** What a preview of this command has shown, if there is one that is not committed. */
+  /** The changes in a preview of this command, if an uncommitted preview exists. */
   readonly preview?: PreviewSummary;
 }
 
-/** What a preview has shown: counts, and the first paths, relative to the workspace. */
+/** The changes in a preview: counts, and the first paths, relative to the workspace. */
 export interface PreviewSummary {
   readonly id: string;
   readonly created: number;
   readonly changed: number;
   readonly deleted: number;
   readonly not_captured: number;
-  /** With a sign in front: `+ new.txt`, `~ changed.txt`, `- gone.txt`. */
+  /** Each path has a sign in front: `+ new.txt`, `~ changed.txt`, `- gone.txt`. */
   readonly paths: readonly string[];
 }
 
 export interface ApprovalAnswer {
   readonly allow: boolean;
-  /** For the result of a refused call. */
+  /** The reason for the answer. The result of a refused call shows it. */
   readonly reason?: string;
   /** Where the answer came from, for the record. @default "approve callback" */
   readonly by?: string;
-  /** Also answers later commands with the same effect. @default only this command */
+  /** The later commands with the same effect that this answer also covers. @default only this command */
   readonly remember?: RememberWish;
 }
 
@@ -116,11 +117,11 @@ export interface ApprovalAsking {
   readonly deadline: Date;
   /** Whether an answer can also count for later commands with the same effect. */
   readonly rememberable: boolean;
-  /** Aborts when the answer is no longer needed: another one came first, the deadline passed, or the call was canceled. */
+  /** Aborts when no answer is needed any more: another one came, the deadline passed, or the call was canceled. */
   readonly signal: AbortSignal;
 }
 
-/** An approve callback throws this if the answer will come with another call. */
+/** An approve callback throws this error if the host will pass the answer with a later call. */
 export class AnswerComesLater extends Error {
   override readonly name = "AnswerComesLater";
 }

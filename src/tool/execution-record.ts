@@ -1,5 +1,5 @@
-// The record of one call. It keeps a bounded copy of the arguments: limited in characters and values, detached from the
-// caller's objects, and made without calling a getter. The copy is for reading; it cannot be used for another call.
+// The record of one call. It contains a bounded copy of the arguments: limited in characters and values, detached from
+// the caller's objects, and made without calling getters. The copy is for reading; it cannot be used for another call.
 
 import type { ErrorCode } from "../support/errors.ts";
 import {

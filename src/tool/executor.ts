@@ -1,5 +1,5 @@
-// Calls a tool by name, for every entry point: looks it up, calls the hooks, runs it, and records the call with its
-// duration. BaseTool.execute validates the arguments and turns errors into results.
+// Calls a tool by name, for every entry point: finds the tool, calls the hooks, runs the tool, and records the call
+// with its duration. BaseTool.execute validates the arguments and turns errors into results.
 
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
@@ -22,7 +22,7 @@ export interface ToolCall {
 }
 
 /**
- * Observes every call, for audit or metrics. It cannot change or forbid a call. If it throws or hangs, the call
+ * Observes every call, for audit or metrics. A hook cannot change or forbid a call. If a hook throws or hangs, the call
  * continues.
  */
 export interface ToolHook {
@@ -113,8 +113,8 @@ export class ToolExecutor {
     return context?.signal ? this.#orAborted(running, tool, context.signal) : running;
   }
 
-  // After an abort a tool ends its processes and returns their output, so it gets time to do that. A tool that ignores
-  // the abort must not block its caller: after the grace period, the executor returns a result in its place.
+  // After an abort, a tool needs time to end its processes and return their output. A tool that ignores the abort must
+  // not block its caller: after the grace period, the executor returns a result in its place.
   #orAborted(running: Promise<ToolResult>, tool: BaseTool, signal: AbortSignal): Promise<ToolResult> {
     let timer: NodeJS.Timeout | undefined;
     let onAbort = () => {};

@@ -1,13 +1,13 @@
 // The input of one tool. Derives everything from the tool's zod object, so that these parts cannot contradict each
 // other:
-//   jsonSchema    what a model sees
-//   parameters    the same as a flat list
+//   jsonSchema    the schema that a model sees
+//   parameters    the same parameters as a flat list
 //   validate      checks each call; rejects unknown parameters, except in nested objects that the tool's author declared
 //                 as loose (z.looseObject)
 //
 // Differences between the JSON Schema and the check:
 // - null for an optional parameter counts as absent, because OpenAI's strict mode makes models send every parameter
-// - an integer must be one that JavaScript represents exactly
+// - an integer must be in the range that JavaScript represents exactly
 // - zod tolerates a rounding error in multipleOf, and drops `__proto__` from loose objects
 
 import { z } from "zod";
@@ -60,12 +60,12 @@ function messages(all: readonly z.core.$ZodIssue[]): string[] {
   return more > 0 ? [...shown, `and ${more} more problems`] : shown;
 }
 
-// zod checks the length of anything that has one, even of an array passed for a string. One complaint is enough.
+// For an array passed instead of a string, zod reports its type and also its length. Keep only the first problem.
 function isRepeated(issue: z.core.$ZodIssue, previous: z.core.$ZodIssue | undefined): boolean {
   return previous?.code === "invalid_type" && previous.path.join(".") === issue.path.join(".");
 }
 
-// Keys of a zod definition that hold one schema, and keys that hold a list of schemas.
+// Keys of a zod definition that contain one schema, and keys that contain a list of schemas.
 const SINGLE_SCHEMA_KEYS = ["innerType", "element", "valueType", "in", "out", "left", "right"];
 const SCHEMA_LIST_KEYS = ["options"];
 

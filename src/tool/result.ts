@@ -1,5 +1,5 @@
-// The result of a call. A failed result has the same shape as a successful one and keeps its output.
-// Immutable: metadata and notes are frozen copies, and a change makes a new result.
+// The result of a call. A failed result has the same shape as a successful one and includes the output.
+// Results are immutable: metadata and notes are frozen copies, and each change creates a new result.
 
 import { type ErrorCode, messageOf, NacreError } from "../support/errors.ts";
 import { isErrorNamed, recognizeCopies } from "../support/realms.ts";
@@ -45,8 +45,8 @@ interface AnyResult<M extends object> {
   /** The text for a model: the error, the output, then the notes. Each part starts on its own line. */
   toDisplay(): string;
   /**
-   * The flat object for JSON. `notes` is always an array. Leaves out a metadata key with the name of one of these
-   * keys, because it could make a success look like a failure.
+   * The flat object for JSON. `notes` is always an array. Omits metadata that is named `error`, `error_code`, `output`
+   * or `notes`: it could make a success look like a failure.
    */
   toWire(): WireResult;
 }
@@ -133,7 +133,7 @@ recognizeCopies(Result, "nacre.ToolResult");
 Object.defineProperty(Result, "name", { value: "ToolResult" });
 
 /**
- * Creates results. `instanceof` also accepts results of another copy of this package, which a tool may be built with.
+ * Creates results. A tool may be built with another copy of this package: `instanceof` accepts its results, too.
  */
 export const ToolResult = Result as unknown as {
   readonly prototype: object;

@@ -13,7 +13,7 @@ export const TOOL_CATEGORIES = ["file", "execution", "web", "task", "notebook", 
 
 export type ToolCategory = (typeof TOOL_CATEGORIES)[number];
 
-/** Hints about a tool's effects, for a host that has not called it yet. Not guarantees. */
+/** Hints about a tool's effects, for a host that has not called it yet. They are not guarantees. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
@@ -30,7 +30,7 @@ export abstract class BaseTool<
   abstract readonly category: ToolCategory;
   /** The single definition of the tool's parameters. Its checks run synchronously and must have no side effects. */
   abstract readonly input: Input;
-  /** A name for people. */
+  /** The name that hosts show to people. */
   readonly title?: string;
   readonly annotations?: ToolAnnotations;
 
@@ -42,7 +42,7 @@ export abstract class BaseTool<
     args: z.output<Input>,
   ): ToolResult<M> | Promise<ToolResult<M>>;
 
-  /** The result for an error of `run`. A tool overrides it to add metadata. It must not throw. */
+  /** The result for an error of `run`. A tool can override this method to add metadata. Must not throw. */
   protected failed(error: unknown, context: ExecutionContext, _args: z.output<Input>): ToolResult<M> {
     return failureOf(error, this.name, context.signal);
   }
@@ -70,7 +70,7 @@ export abstract class BaseTool<
       return await this.#run(context, validated.value);
     } catch (thrown) {
       if (context && validated && "value" in validated) return this.failed(thrown, context, validated.value);
-      // Reading arguments can run the caller's code: getters, proxies. If that throws, the input is bad.
+      // Reading arguments can run the caller's code in getters and proxies. If this code throws, the input is invalid.
       if (input && !validated && !(thrown instanceof NacreError)) {
         return ToolResult.fail(`Arguments could not be read: ${messageOf(thrown)}`, {
           code: "invalid_input",

@@ -1,5 +1,5 @@
-// The formats in which a tool can be shown to a model, by name. The two formats that need no conversion are defined
-// here. To add a format, add a file to this folder and a line to SCHEMA_FORMATS.
+// The formats for showing a tool to a model, by name. This file defines the two formats that need no conversion. To add
+// a format, add a file to this folder and a line to SCHEMA_FORMATS.
 
 import { defined } from "../../support/defined.ts";
 import type { BaseTool, ToolAnnotations } from "../tool.ts";

@@ -48,7 +48,7 @@ function convert(node: JsonSchema): GeminiSchema {
   const options = schema.anyOf?.filter(({ type }) => type !== "null");
   const nullable = options !== undefined && options.length < (schema.anyOf?.length ?? 0);
   const [only, ...others] = options ?? [];
-  // A union of one type and null is that type, nullable.
+  // A union of one type and null becomes that type with `nullable`.
   if (only !== undefined && nullable && others.length === 0) {
     const { anyOf: _, ...around } = schema;
     return { ...convert({ ...only, ...around }), nullable: true };
@@ -74,7 +74,7 @@ function objectParts(properties: Readonly<Record<string, JsonSchema>>, required:
   };
 }
 
-// A constant string becomes an enum of one. Choices that are not strings move to the description.
+// A constant string becomes an enum with one value. Choices that are not strings move to the description.
 function withStringEnum(node: JsonSchema): JsonSchema {
   const { const: only, enum: choices = only === undefined ? undefined : [only], ...rest } = node;
   if (choices === undefined) return rest;

@@ -36,7 +36,7 @@ export interface ParametersSchema extends JsonSchema {
   readonly required?: string[];
 }
 
-/** Throws if the zod object has a part that JSON Schema, or a model, cannot handle. */
+/** Throws if the zod object has a part that JSON Schema cannot express or a model cannot handle. */
 export function toJsonSchema(input: z.ZodObject): ParametersSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input", cycles: "throw", reused: "inline" });
   const { required, ...rest } = tidy(schema as JsonSchema);
@@ -78,7 +78,7 @@ function tidyNested({
   return {
     ...(items && { items: tidy(items) }),
     ...(anyOf && { anyOf: anyOf.map(tidy) }),
-    // No provider supports oneOf. zod uses it for tagged unions, and for those anyOf accepts the same values.
+    // No provider supports oneOf. zod uses oneOf for tagged unions; for these, anyOf accepts the same values.
     ...(Array.isArray(oneOf) && { anyOf: oneOf.map(tidy) }),
     ...(Array.isArray(allOf) && { allOf: allOf.map(tidy) }),
     ...(properties && {
@@ -90,8 +90,7 @@ function tidyNested({
 }
 
 // zod bounds every integer by the range that JavaScript represents exactly. These bounds cost tokens, and some
-// providers reject them as 32-bit overflows. For an integer `> 0` means `>= 1`, and every provider supports the second
-// form.
+// providers reject them as 32-bit overflows. For an integer, `> 0` means `>= 1`; every provider supports `>=`.
 function withoutImpliedBounds(type: JsonSchema["type"], { oneOf: _, ...rest }: JsonSchema): JsonSchema {
   if (type !== "integer") return rest;
   const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, ...other } = rest;

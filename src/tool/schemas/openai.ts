@@ -1,5 +1,6 @@
-// OpenAI's function format, plain and strict. Strict mode forces the model to follow the schema. It requires every
-// parameter (an optional one may be null, which `execute` reads as absent) and allows only the keywords of its list.
+// OpenAI's function format, plain and strict. Strict mode forces the model to follow the schema, and allows only the
+// keywords in STRICT_KEYWORDS. The model must then send every parameter: it sends null for an optional parameter, and
+// `execute` treats null as absent.
 
 import { NacreError } from "../../support/errors.ts";
 import type { BaseTool } from "../tool.ts";
