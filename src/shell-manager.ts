@@ -3,7 +3,7 @@
 //   createShell -> planStart (shell/start-plan.ts)  checks the command, directory and environment
 //               -> ShellQuota.take                  limit on background shells
 //               -> Engine.start                     a slot, its files, its job
-//               -> KnownShells.addOwn               from now on watched, with a deadline
+//               -> KnownShells.addOwn               watched from now on, with a deadline
 import { type Containment, Engine } from "./engine/engine.ts";
 import { defaultStateRoot, StateRoot } from "./engine/state-dir.ts";
 import { removeShell } from "./engine/sweep.ts";
@@ -141,8 +141,8 @@ export class ShellManager {
   }
 
   /**
-   * Starts the keeper while this process is small, so that the first command need not wait for it, and handles the
-   * shells of dead host processes.
+   * Starts the keeper early: forking is fast while this process is small, and the first command need not wait. Also
+   * handles the shells of dead hosts.
    */
   async warmUp(): Promise<void> {
     await this.engine.ready();
@@ -156,7 +156,7 @@ export class ShellManager {
     return adopted.map((started) => this.#shells.takeOver(started));
   }
 
-  /** Ends the waiting slots of dead hosts, and removes the directories of dead keepers. Takes no shell over. */
+  /** Ends the waiting slots of dead hosts, and removes the directories of dead keepers. Adopts no shells. */
   tidyUp(): void {
     removeAbandonedKeepers(this.root);
   }
@@ -197,7 +197,7 @@ export class ShellManager {
     return this.listShells(filter).filter(({ isRunning }) => isRunning);
   }
 
-  /** Removes shells that ended longer ago than this, by the wall clock, and their output. Returns how many. */
+  /** Removes shells that ended more than this time ago (by the wall clock), and their output. Returns their number. */
   cleanupCompleted({ maxAgeSeconds = FINISHED_MAX_AGE_SECONDS } = {}): number {
     const before = wallMs() - maxAgeSeconds * 1000;
     return this.#forgetAll(({ completedAt }) => completedAt !== null && completedAt < before);
@@ -216,7 +216,7 @@ export class ShellManager {
     removeShell(this.root, shell.id, asSwept);
   }
 
-  /** Ends every running shell of a scope, or of all scopes. Returns how many there were. */
+  /** Ends every running shell of a scope, or of all scopes. Returns their number. */
   async killAll({ by = "killAll()", ...filter }: ScopeFilter & { by?: string } = {}): Promise<number> {
     return (await this.#shells.endAll(this.listRunning(filter), by)).size;
   }
@@ -288,7 +288,7 @@ export class ShellManager {
 
   #onSwept(ids: readonly string[]): void {
     for (const id of ids) this.#drop(id);
-    // Leftovers of session commands are not on disk under their own id. Do not use the wall clock, which can be set.
+    // The sweep does not report leftovers of session commands. Do not use the wall clock here: it can be set.
     const maxAgeMs = (this.#options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS) * 1000;
     this.#forgetAll(({ endedAgoMs }) => endedAgoMs !== null && endedAgoMs > maxAgeMs);
   }

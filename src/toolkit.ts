@@ -40,11 +40,11 @@ export type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./tool
 export type { RemoteToolkit, Toolkit } from "./toolkit/toolkit-interface.ts";
 export type { CallOptions, RunKitOptions, ToolGroup, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
-/** The toolkit runs commands on another machine. */
+/** Creates a toolkit that runs commands on another machine. */
 export async function createToolkit<D extends Dialect = "shells">(
   options: ToolkitOptions & { readonly remote: NonNullable<ToolkitOptions["remote"]>; readonly dialect?: D },
 ): Promise<RemoteToolkit<D>>;
-/** Also starts the keeper: forking is fast while this process is small, and the first command does not have to wait. */
+/** Also starts the keeper early: forking is fast while this process is small, and the first command need not wait. */
 export async function createToolkit<D extends Dialect = "shells">(
   options?: ToolkitOptions & { readonly dialect?: D },
 ): Promise<Toolkit<D>>;

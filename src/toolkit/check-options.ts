@@ -1,5 +1,5 @@
-// Checks options before anything starts. The error names the option and what it must be, and suggests the nearest known
-// name.
+// Checks options before anything starts. The error names the option and its valid values. For an unknown name, it
+// suggests the nearest known name.
 
 import { NacreError } from "../support/errors.ts";
 import { EXCERPT_MAX_CHARS, MAX_TIMEOUT_MS } from "../support/limits.ts";
@@ -30,7 +30,7 @@ export function problemWith(method: CheckedMethod, options: unknown): NacreError
   return refused(`The option ${path.join(".")} must be ${issue.message}; it is ${shownValue(value)}.`);
 }
 
-/** `workingDir`: the one in the options, or the default. `isRemote`: it is a directory of another machine. */
+/** `workingDir` is the one in the options or the default. `isRemote`: it is a directory on another machine. */
 export function checkToolkitOptions(options: ToolkitOptions, workingDir: string, isRemote = false): void {
   checkMethod("createToolkit", options);
   const { defaultTimeoutMs, maxTimeoutMs = MAX_TIMEOUT_MS, allowedRoots } = options;

@@ -12,7 +12,7 @@ import { changedPaths } from "../preview/describe-changes.ts";
 import type { PreviewRecord } from "../preview/preview-record.ts";
 import type { Change } from "../preview/scan-changes.ts";
 
-/** A preview with the changes that have been neither committed nor discarded. */
+/** A preview, with the changes that are not committed or discarded yet. */
 export interface KitPreview {
   readonly previewId: string;
   readonly command: string;
@@ -36,7 +36,7 @@ export interface KitPreviews {
   show(id: string, paths?: readonly string[]): KitPreview;
   /** In the format of `diff -u`. */
   diff(id: string, paths?: readonly string[]): Promise<string>;
-  /** Writes all changes, or those at these paths. Asks for approval if the command needs it. */
+  /** Writes all changes, or only those at these paths. Asks for approval if the command needs it. */
   commit(id: string, paths?: readonly string[]): Promise<KitPreview>;
   discard(id: string, paths?: readonly string[]): KitPreview;
   /** Undoes the commit of this preview, or the newest commit in the workspace. Returns the restored paths. */

@@ -17,7 +17,7 @@ export interface ShTag {
 
 type Run = (command: string, options?: RunKitOptions) => PendingRun<RunResult>;
 
-/** An invalid session or option rejects the run, like every other invalid argument. */
+/** If the session or an option is invalid, returns a promise that rejects. It does not throw. */
 export function runInSession(
   open: () => JudgedSession,
   command: string,

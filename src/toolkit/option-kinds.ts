@@ -20,7 +20,7 @@ export const directory = kind("an absolute path of a directory", isAbsolutePath)
   { error: "a directory that exists" },
 );
 
-/** A signal of any realm. */
+/** An AbortSignal from any realm. */
 export const abortSignal = kind(
   "an AbortSignal",
   (value) =>
@@ -60,7 +60,7 @@ export const variables = kind("an object whose values are strings", isObject).su
   },
 );
 
-/** Milliseconds; Infinity for never. */
+/** Milliseconds; Infinity for no timeout. */
 export const timeout = kind(
   "milliseconds above 0, or Infinity for none",
   (value) => typeof value === "number" && value > 0,

@@ -157,7 +157,7 @@ const SESSION_RUN = {
 /** Only the type is checked here. The manager checks the value later, and its error message names the problem. */
 const checkedLater = z.string({ error: "a string" });
 
-/** The wait checks the value, and its error message names the range. */
+/** Checks only the type. The wait checks the range, and its error message names it. */
 const checkedPort = z.number({ error: "a whole number" });
 
 const checkedSide = z.number({ error: "a whole number" });
@@ -167,7 +167,7 @@ const POSITIONS = z.custom<NonNullable<Followed["from"]>>(
   { error: "an object with the byte positions stdout and stderr" },
 );
 
-/** The start checks the size, and its error message names the range. */
+/** Checks only the types. The start of the terminal checks its size, and its error message names the range. */
 const TERMINAL = { terminal: flag, rows: checkedSide, cols: checkedSide };
 
 const KILL = { by: text, graceMs: count(0) };
@@ -268,7 +268,7 @@ export function schemaOf(method: CheckedMethod): z.ZodType {
   return schema;
 }
 
-/** The part of a toolkit's options that its manager takes. */
+/** The options of a toolkit that are also options of its manager. */
 export function engineOptionsOf(options: ToolkitOptions): ShellManagerOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(ENGINE, name)));
 }

@@ -1,5 +1,5 @@
-// The text of kit.sh`…`: each value becomes one quoted word. Refuses a value where quoting does not protect it: inside
-// quotes, backquotes or arithmetic, or after a here-document operator, bash would expand parts of it.
+// The text of kit.sh`…`: each value becomes one quoted word. Refuses a value inside quotes, backquotes or arithmetic,
+// or after a here-document operator: there bash would expand parts of the value in spite of the quoting.
 import { NacreError } from "../support/errors.ts";
 import { isPathText, wirePath } from "../support/path-text.ts";
 import { shellQuote } from "../support/shell-quote.ts";
@@ -36,7 +36,7 @@ function wordOf(word: unknown, index: number): string {
       `Value ${index + 1} cannot be a word of a command. It must be a string without NUL, a number, a boolean, or an array of these.`,
     );
   }
-  // A path with bytes that are not UTF-8.
+  // wirePath escapes the bytes of a path that are not UTF-8.
   return word.isWellFormed() || !isPathText(word) ? shellQuote(word) : wirePath(word);
 }
 

@@ -42,7 +42,7 @@ interface PreviewTools {
 
 type AllTools = ShellsTools & ModesTools & FileTools & TerminalTools & PreviewTools;
 
-/** The names of the tools of the groups that an option turns on (`with`). */
+/** The names of the tools that the option `with` turns on. */
 export type OptionalToolName = keyof FileTools | keyof TerminalTools | keyof PreviewTools;
 
 /** The names of the tools of a dialect. */

@@ -22,7 +22,7 @@ import type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./tool
 import type { CallOptions, RunKitOptions } from "./toolkit-options.ts";
 
 export interface Toolkit<D extends Dialect = Dialect> {
-  /** The engine under the tools. The policy does not see what you start through it. */
+  /** The engine under the tools. The policy does not judge commands that you start through the manager. */
   readonly manager: ShellManager;
   readonly registry: ToolRegistry;
   /** @internal */
@@ -36,8 +36,9 @@ export interface Toolkit<D extends Dialect = Dialect> {
    */
   run(command: string, options?: RunKitOptions): PendingRun<RunResult>;
   /**
-   * Runs a command without writing to the workspace, and lists what it would change. `previews` commits or discards the
-   * result. Throws a NacreError if the policy denies the command, or if previews do not work here.
+   * Runs a command without writing to the workspace, and lists what it would change. Use `previews` to commit or
+   * discard the changes. Throws a NacreError if the policy denies the command, or if previews do not work on this
+   * machine.
    */
   preview(command: string, options?: RunKitOptions): PendingRun<PreviewResult>;
   /** The previews of the toolkit's scope. */
@@ -55,15 +56,15 @@ export interface Toolkit<D extends Dialect = Dialect> {
     args: ArgumentsOf<N>,
     options?: CallOptions,
   ): Promise<ToolResult<MetadataOf<N>>>;
-  /** For a tool whose name is not known when the program is compiled. */
+  /** For a tool name that is not known at compile time. */
   call<N extends string>(
     tool: string extends N ? N : never,
     args: unknown,
     options?: CallOptions,
   ): Promise<ToolResult>;
   /**
-   * The session with this id, for a program that runs commands itself. Calls with this id run in it. Creates it if it
-   * does not exist.
+   * The session with this id, for a program that runs commands itself. Calls with the same `sessionId` run in this
+   * session, too. Creates the session if it does not exist.
    */
   session(id?: string, options?: CallOptions): JudgedSession;
   /** The sessions of the toolkit's scope. */
@@ -72,14 +73,14 @@ export interface Toolkit<D extends Dialect = Dialect> {
   readonly shells: {
     list(): ShellProcess[];
     get(id: string): ShellProcess | undefined;
-    /** Ends every running shell with everything it started. Returns how many there were. */
+    /** Ends every running shell with everything it started. Returns the number of shells. */
     killAll(options?: { readonly by?: string }): Promise<number>;
   };
-  /** The approval requests of every agent on this state root. */
+  /** The approval requests of every agent that uses this state root. */
   readonly approvals: ApprovalInbox;
   /** Calls the listener for every event of this kind. Returns a function that removes it. */
   on<Name extends EventName>(event: Name, listener: EventListener<Name>): () => void;
-  /** The verdict of the policy on a command of a call with these options. Runs nothing. */
+  /** The policy's verdict on a command in a call with these options. Runs nothing. */
   check(command: string, options?: Pick<CallOptions, "workingDir" | "sessionId" | "scope" | "env">): Verdict;
   /** Starts the keeper and loads the policy, once. createToolkit waits for it. @internal */
   ready(): Promise<void>;

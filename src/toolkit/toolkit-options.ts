@@ -6,7 +6,7 @@ import type { ShellManagerOptions } from "../shell/manager-options.ts";
 import type { ContextOptions } from "../tool/context.ts";
 import type { ToolHook } from "../tool/executor.ts";
 
-/** The groups of tools that are off unless asked for. */
+/** The groups of tools that are off by default. */
 export const TOOL_GROUPS = ["files", "terminals", "preview"] as const;
 export type ToolGroup = (typeof TOOL_GROUPS)[number];
 
@@ -23,8 +23,8 @@ export interface ToolkitOptions
   /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */
   readonly dialect?: "shells" | "modes";
   /**
-   * Groups of additional tools. "files": Read, Write, Edit, Glob, Grep. "terminals": BashInput, and `terminal` of Bash.
-   * "preview": Preview, and `preview` of Bash. @default none
+   * Groups of additional tools. "files": Read, Write, Edit, Glob, Grep. "terminals": BashInput, and the parameter
+   * `terminal` of Bash. "preview": Preview, and the parameter `preview` of Bash. @default none
    */
   readonly with?: readonly ToolGroup[];
   /** Asks a person about a command that needs approval. */
@@ -35,12 +35,15 @@ export interface ToolkitOptions
   readonly sessionId?: string;
   /** Called before and after each call. */
   readonly hooks?: readonly ToolHook[];
-  /** The file of the audit log, to which every event is appended with a hash chain. @default none */
+  /** The file of the audit log. nacre appends every event to it, in a hash chain. @default none */
   readonly auditFile?: string;
 }
 
 export interface RunKitOptions extends RunCommandOptions {
-  /** The session to run in: its directory, variables and functions persist. @default none: the command runs in a separate bash */
+  /**
+   * The session to run in: its directory, variables and functions persist. @default none: the command runs in a
+   * separate bash
+   */
   readonly session?: string;
 }
 

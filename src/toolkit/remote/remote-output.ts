@@ -1,5 +1,5 @@
-// Reads the output of a run or a shell at the remote end by offset: every byte exactly once, even if the link is lost
-// and restored.
+// Reads the output of a run or a shell at the remote end by offset. Returns every byte exactly once, even if the link
+// is lost and restored.
 import type { RemotePeer } from "../../remote/client/remote-peer.ts";
 import {
   decodePieces,
@@ -24,7 +24,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Everything printed so far, then new output until the command ends or the signal aborts. */
+/** Yields everything printed so far, then new output until the command ends or the signal aborts. */
 export async function* followRemote(
   peer: RemotePeer,
   source: OutputSource,

@@ -1,5 +1,5 @@
-// Runs one command at the remote end, for kit.run and for sessions. The result has the shape of a local one; the paths
-// in it are paths of the remote machine.
+// Runs one command at the remote end, for kit.run and for sessions. The result has the shape of a local result, but its
+// paths are paths on the remote machine.
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { SHELL_NAMES } from "../../engine/state-dir.ts";
@@ -19,7 +19,7 @@ export interface RemoteRunRequest {
   readonly command: string;
   /** The session to run in. @default a separate bash */
   readonly session?: string;
-  /** More parameters of the request. */
+  /** Additional parameters of the request. */
   readonly params?: Readonly<Record<string, unknown>>;
   readonly options: Readonly<Record<string, unknown>> & { readonly timeoutMs?: number };
   readonly input?: RunKitOptions["input"];
@@ -59,7 +59,7 @@ export function remoteRun<R extends RunResult>(peer: RemotePeer, request: Remote
     try {
       yield* pieces();
     } finally {
-      // The iteration throws the error of the run, even if reading failed first for the same reason.
+      // Throw the error of the run, even if reading failed first for the same reason.
       await result;
     }
   };
@@ -118,7 +118,7 @@ async function sendInput(
     }
     await peer.request("nacre/run.input", { run, data: null });
   } catch {
-    // The run reports a lost link. A stream that fails ends the input.
+    // If the link is lost, the run reports it. If the stream fails, end the input of the command.
     await peer.request("nacre/run.input", { run, data: null }).catch(() => {});
   }
 }
@@ -128,7 +128,7 @@ function* pieces(bytes: Buffer): Generator<Buffer, void, void> {
     yield bytes.subarray(at, at + REMOTE_READ_MAX_BYTES);
 }
 
-/** Returns what the listener threw, if it did. */
+/** Returns a note if the listener throws. */
 async function copy(
   output: ReturnType<typeof followRemoteText>,
   listener: OutputListener,

@@ -13,7 +13,7 @@ export interface RemoteSessionDeps {
   readonly scope: string;
   /** The first directory of the session, at the remote end. */
   readonly cwd: string;
-  /** The parameters of each request: the options of the session's calls. */
+  /** The options of the session's calls. Each request sends them as parameters. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly shellOf: (state: RemoteShellState) => RemoteShell;
 }
@@ -43,12 +43,12 @@ export class RemoteSession {
     return this.#deps.scope;
   }
 
-  /** Where the next command runs, according to the last result. */
+  /** The directory of the next command, according to the last result. */
   get cwd(): string {
     return this.#cwd;
   }
 
-  /** Whether a command of this object runs. */
+  /** Whether a command that this object started is running. */
   get isBusy(): boolean {
     return this.#running > 0;
   }
@@ -93,7 +93,7 @@ export class RemoteSession {
     return (await this.#ask<{ wasRunning: boolean }>("interrupt")).wasRunning;
   }
 
-  /** Kills everything that the session has running. */
+  /** Kills everything that is running in the session. */
   async restart(): Promise<KillReport> {
     return await this.#ask("restart");
   }

@@ -1,4 +1,4 @@
-// A shell at the remote end. Holds the last state that the remote end sent; events keep it current.
+// A shell at the remote end. Stores the last state that the remote end sent; events update this state.
 import type { Confinement } from "../../engine/confinement.ts";
 import type { ProcessRef } from "../../engine/process-table.ts";
 import type { RemotePeer } from "../../remote/client/remote-peer.ts";
@@ -84,7 +84,7 @@ export class RemoteShell {
     return this.#state.status;
   }
 
-  /** undefined while it runs. */
+  /** undefined while the shell runs. */
   get outcome(): Outcome | undefined {
     return this.#state.outcome ?? undefined;
   }
@@ -93,7 +93,7 @@ export class RemoteShell {
     return this.outcome === undefined;
   }
 
-  /** null while it runs, and if no code is known. */
+  /** null while the shell runs, and if no code is known. */
   get exitCode(): number | null {
     return this.#state.exitCode;
   }
@@ -124,7 +124,7 @@ export class RemoteShell {
 
   /** @internal */
   update(state: RemoteShellState): void {
-    // A shell never returns to an earlier state: an answer can be older than an event.
+    // Do not replace an ended state with a running one: an answer can be older than an event.
     if (this.isRunning || state.outcome !== null) this.#state = state;
   }
 
@@ -144,17 +144,17 @@ export class RemoteShell {
     return followRemote(this.#peer, { bash_id: this.id }, options);
   }
 
-  /** Finds lines in everything it has printed. */
+  /** Finds lines in everything that the shell has printed. */
   async search(pattern?: string | RegExp, { signal, ...options }: SearchOptions = {}): Promise<SearchResult> {
     return await this.#ask("search", { pattern: wirePattern(pattern), options }, signal);
   }
 
-  /** What each of its processes does or waits for. */
+  /** Reports what each process of the shell does or waits for. */
   async why(): Promise<Diagnosis> {
     return await this.#ask("why");
   }
 
-  /** The exit code, null if none is known. An expired wait throws and ends nothing. */
+  /** Waits for the end. Returns the exit code, null if none is known. If the timeout expires, throws; ends nothing. */
   async wait(timeoutMs?: number): Promise<number | null> {
     await this.waitFor({ exit: true }, timeoutMs);
     return this.exitCode;
@@ -188,12 +188,12 @@ export class RemoteShell {
     return report;
   }
 
-  /** Sends TERM to everything it started, and does not wait. */
+  /** Sends TERM to everything that the shell started, and does not wait. */
   async terminate(options: { readonly by?: string } = {}): Promise<KillReport> {
     return await this.#ask("terminate", { options });
   }
 
-  /** Sends one signal to everything it started. */
+  /** Sends one signal to everything that the shell started. */
   async sendSignal(name: NodeJS.Signals): Promise<KillReport> {
     return await this.#ask("signal", { name });
   }
@@ -204,7 +204,7 @@ export class RemoteShell {
     await this.refresh();
   }
 
-  /** The processes it left running, once it has ended. */
+  /** The processes that still run after the shell has ended. */
   async leftovers(): Promise<readonly ProcessRef[]> {
     return (await this.#ask<{ leftovers: readonly ProcessRef[] }>("leftovers")).leftovers;
   }
@@ -218,9 +218,7 @@ export class RemoteShell {
   }
 }
 
-/**
- * A RegExp travels as its source and flags; a matcher with a test function travels as the RegExp that it was made from.
- */
+/** Sends a RegExp as its source and flags. Of a matcher, the remote end reads only `source`, and builds a RegExp. */
 function wirePattern(pattern: unknown): unknown {
   if (!isRegExp(pattern)) return pattern;
   const { source, flags } = pattern;

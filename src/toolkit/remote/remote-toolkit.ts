@@ -1,5 +1,5 @@
-// createToolkit({ remote }): the toolkit of another machine. Hooks, approvals and the audit log are here; the policy,
-// the commands and their output are at the remote end.
+// createToolkit({ remote }): a toolkit that runs commands on another machine. Hooks, approvals and the audit log are at
+// this end; the policy, the commands and their output are at the remote end.
 import { AuditLog } from "../../audit/audit-log.ts";
 import type { Dialect } from "../../execution/endings.ts";
 import { writtenRules } from "../../execution/policy-files.ts";
@@ -70,7 +70,7 @@ class RemoteKit {
   readonly #executor: ToolExecutor;
   readonly #shells = new Map<string, RemoteShell>();
   readonly #sessions = new Map<string, RemoteSession>();
-  /** The calls in flight: questions and progress from the remote end go to them. */
+  /** The calls in flight, by number. Questions and progress from the remote end name the number of their call. */
   readonly #calls = new Map<number, ExecutionContext>();
   #callNumber = 0;
 
@@ -257,7 +257,7 @@ class RemoteKit {
   #onEvent({ event, shell }: RpcParams): void {
     if (shell) this.#shellOf(shell as RemoteShellState);
     const { type, at: _, ...data } = event as NacreEvent;
-    // Only this end knows about the link.
+    // Ignore a link event of the remote end: only this end knows the state of the link.
     if (EVENT_NAMES.includes(type) && type !== "link") this.#events.emit(type, data as never);
   }
 
@@ -268,7 +268,7 @@ class RemoteKit {
     return known;
   }
 
-  /** A client that lives for months must not list every shell that ever was: drops the oldest one that has ended. */
+  /** Drops the oldest ended shell of a full list. The list of a client that runs for months must not grow forever. */
   #list(shell: RemoteShell): void {
     this.#shells.set(shell.id, shell);
     if (this.#shells.size <= REMOTE_LISTED_SHELLS_MAX_COUNT) return;
@@ -277,7 +277,7 @@ class RemoteKit {
   }
 }
 
-/** A program without types gets the reason instead of undefined. */
+/** Reading these properties throws: without type checks, a program would get undefined and no reason. */
 const LOCAL_ONLY: PropertyDescriptorMap = Object.fromEntries(
   ["manager", "approvals"].map((name) => [
     name,
