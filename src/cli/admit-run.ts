@@ -1,5 +1,5 @@
-// Admits the command of `nacre run`, in all its forms: with its policy and sandbox options, and with a person at the
-// terminal who can approve.
+// Admits the command of every form of `nacre run`: applies its policy and sandbox options, and asks the person at the
+// terminal if the command needs approval.
 import { type Admitted, admit, type SessionTarget } from "../execution/admission.ts";
 import { type ExecutionOptions, resolveExecutionOptions } from "../execution/execution-options.ts";
 import type { Session } from "../session/session.ts";
@@ -19,8 +19,8 @@ export async function admitRun(
   signal?: AbortSignal,
 ): Promise<Admitted> {
   const { command, background, workingDir, env, dryRun, terminal, preview } = plan;
-  // Start the keeper while the policy loads. This does not start the command. If it fails, the start of the command
-  // reports that.
+  // Start the keeper while the policy loads. The command does not start yet. If the keeper fails, the start of the
+  // command reports the error.
   if (!dryRun) manager.engine.ready().catch(() => {});
   const context = createContext({ workingDir, env, ...(signal && { signal }), ...approverFor(io) });
   const options = resolveExecutionOptions({ ...admissionOptionsOf(plan), manager });
@@ -32,7 +32,7 @@ export async function admitRun(
     isPreview: preview && !dryRun,
   };
   const admitted = await admit(wanted, context, options);
-  // A signal during the question has ended the command line: nothing may start after it.
+  // A signal during the question has ended the command line: do not start the command.
   if (io.stopped?.aborted)
     throw new NacreError("aborted", "A signal ended nacre before the command started.");
   return admitted;
@@ -57,7 +57,7 @@ export function admissionOptionsOf({
   };
 }
 
-/** An approver if a person can answer. */
+/** The callback `approve`, if a person at the terminal can answer. */
 export function approverFor(io: CliIo): Pick<ExecutionContext, "approve"> {
   return io.interactive ? { approve: (request, asking) => askPerson(io, request, asking) } : {};
 }

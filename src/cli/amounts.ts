@@ -1,6 +1,6 @@
 // Formats times and counts for people.
 
-/** The age of something, to two units: 5m12s, 3d4h. */
+/** A duration in at most two units: 5m12s, 3d4h. */
 export function duration(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 60) return `${seconds}s`;

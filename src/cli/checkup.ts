@@ -47,7 +47,7 @@ export async function* checkup(workingDir: string): AsyncGenerator<CheckupFindin
   yield { name: "system", ...system() };
   const state = stateRoot();
   yield { name: "state root", ...state };
-  // The other checks also work with a temporary state root.
+  // If the state root is unusable, run the other checks with a temporary one.
   const spare = state.status === "failed" ? mkdtempSync(join(tmpdir(), "nacre-doctor-")) : undefined;
   const manager = new ShellManager({ poolSize: 0, ...(spare === undefined ? {} : { stateRoot: spare }) });
   const checks: Readonly<Record<string, () => Result | Promise<Result>>> = {
@@ -124,7 +124,7 @@ function stateRoot(): Result {
       );
 }
 
-/** Writes a real file: because of quotas, the free space alone proves little. */
+/** Writes a real file: with a quota, a write can fail although the disk has free space. */
 function writeProblem(path: string): Result | undefined {
   let dir: string | undefined;
   try {

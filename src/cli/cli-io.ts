@@ -9,7 +9,7 @@ export interface CliIo {
   readonly cwd: string;
   /** Whether a person at stdin and stderr can answer questions. */
   readonly interactive: boolean;
-  /** Makes the process exit without waiting for readers of its output. An MCP client may have stopped reading. */
+  /** Makes the process exit without waiting for pending writes. An MCP client may have stopped reading. */
   readonly abandonOutput?: () => void;
   /** @default no colors */
   readonly colors?: { readonly stdout: boolean; readonly stderr: boolean };

@@ -46,7 +46,7 @@ function readRemoteOption(args: readonly string[]): RemoteCommandLine | undefine
 
 async function runRemotely(io: CliIo, line: RemoteCommandLine): Promise<number> {
   const [command, ...rest] = line.args;
-  // The MCP server has the option itself, because the protocol runs between this process and its client.
+  // The MCP server has its own option --remote, because the protocol runs between this process and its client.
   if (command === "mcp") return await runCli(["mcp", "--remote", line.url, ...rest], io);
   const { runRemoteLine } = await import("./commands/run-remote.ts");
   return await runRemoteLine(io, line);
@@ -82,7 +82,7 @@ function namesOf(command: Command): string[] {
   return [command.name(), ...command.aliases()];
 }
 
-/** With --json, an error is also printed as a JSON object. */
+/** With --json, nacre also prints an error as a JSON object. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return (end < 0 ? args : args.slice(0, end)).includes("--json");
@@ -95,7 +95,7 @@ function describeUsageError(
   known: readonly string[],
 ): string | undefined {
   if (exitCode === 0 || code === "commander.help") return undefined;
-  // commander prints `error: …` and its suggestion on a second line.
+  // commander's message is `error: …`, with a suggestion on the second line.
   const [first = "", ...rest] = message.trim().split("\n");
   const problem = first
     .replace(/^error: /, "")
@@ -117,7 +117,7 @@ function describeUsageError(
 }
 
 function nearestCommand(wrong: string, known: readonly string[]): string | undefined {
-  // A line of bash, given without `run`.
+  // A bash command without `run` in front.
   if (/\s/.test(wrong)) return `nacre run ${quoteArguments([wrong])}`;
   return HABITS[wrong] ?? nearest(wrong, known);
 }

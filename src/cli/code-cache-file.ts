@@ -57,7 +57,7 @@ export function writeCodeCache(dir: string, name: string, entries: readonly Code
     renameSync(temporary, join(dir, `${name}.bin`));
     removeSurplus(dir);
   } catch {
-    // For example a full or read-only disk. The next run compiles again.
+    // The disk may be full or read-only. The next run compiles again.
     rmQuietly(temporary);
   }
 }
@@ -105,8 +105,8 @@ function readOwnFile(path: string): Buffer {
 }
 
 /**
- * The state root may be a link that this user owns. The cache directory must not be a link: another user could have
- * created it.
+ * The state root may be a link to a directory that this user owns. The cache directory must not be a link: another user
+ * could have created it.
  */
 function isSafe(dir: string): boolean {
   const root = statSync(dirname(dir));

@@ -86,7 +86,7 @@ export class CodeCache {
   }
 }
 
-/** Each Node version, CPU and set of V8 options has its own cache, because V8 rejects the caches of others. */
+/** Each Node version, CPU and set of V8 options needs its own cache: V8 rejects a cache from another combination. */
 function runtimeKey(): string {
   return `${process.version}-${process.arch}-${cachedDataVersionTag().toString(16)}`;
 }

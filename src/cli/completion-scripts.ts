@@ -1,4 +1,4 @@
-// Completion scripts for shells. They only call `nacre complete` for the candidates.
+// Completion scripts for bash, zsh and fish. All candidates come from `nacre complete`.
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type ShellName = (typeof SHELLS)[number];

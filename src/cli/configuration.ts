@@ -60,11 +60,11 @@ function withEntry(json: string, path: readonly string[], value: unknown, depth 
   );
 }
 
-/** The earlier content of an object, behind the new entry. If it shares a line with a brace, it gets lines of its own. */
+/** The earlier content of an object, after the new entry. Content on the line of a brace moves to its own line. */
 function contentAfterEntry(content: string, count: number, beforeEntry: string, beforeEnd: string): string {
   const [, atStart = "", inner = "", atEnd = ""] = /^(\s*)([\s\S]*?)(\s*)$/.exec(content) ?? [];
   if (inner === "") return beforeEnd;
-  // Without entries, the content is a comment. It stays as it is.
+  // Without entries, the content is a comment: keep it unchanged.
   if (count === 0) return content;
   if (atStart.includes("\n")) return `,${content}`;
   return `,${beforeEntry}${inner}${atEnd.includes("\n") ? atEnd : beforeEnd}`;
@@ -83,7 +83,7 @@ function parsed(json: string, file: string): Record<string, unknown> {
   return value;
 }
 
-/** By the code of jsonc-parser. */
+/** Descriptions of jsonc-parser's error codes. */
 const PARSE_ERRORS: Readonly<Record<string, string>> = {
   InvalidSymbol: "a word is not in quotes",
   InvalidNumberFormat: "a number is incomplete",

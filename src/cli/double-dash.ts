@@ -10,8 +10,8 @@ export function hasDoubleDash(args: readonly string[], operands: readonly string
 }
 
 /**
- * Refuses a one-word command followed only by nacre's options, which were probably meant for nacre. After a `--`, they
- * belong to the command.
+ * Refuses a command followed only by options that nacre has, too: they were probably meant for nacre. After a `--`,
+ * they belong to the command.
  */
 export function refuseLateOptions(
   command: Command,
@@ -30,7 +30,7 @@ export function refuseLateOptions(
   command.error(/\s/.test(script) ? right : right + other);
 }
 
-/** Checks only the names, because reading the values would store them. */
+/** Checks only the names, because parsing the values would store them. */
 function areOwnOptions(command: Command, words: readonly string[]): boolean {
   const left = [...words];
   for (let word = left.shift(); word !== undefined; word = left.shift()) {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { textOfBytes } from "../support/path-text.ts";
 
-/** Node replaces each byte that is not UTF-8 with U+FFFD. The resulting path can be another existing path. */
+/** Restores bytes that are not UTF-8. Node replaces each with U+FFFD: the result can be the path of another file. */
 export function exactArguments(args: readonly string[]): string[] {
   if (!args.some((arg) => arg.includes("\ufffd"))) return [...args];
   const line = attempt(() => readFileSync("/proc/self/cmdline", "latin1")) ?? "";

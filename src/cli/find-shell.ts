@@ -1,4 +1,4 @@
-// Finds shells of this user, whichever program started them.
+// Finds shells of this user, no matter which program started them.
 import { readdirSync } from "node:fs";
 import { findSwept } from "../engine/swept-ids.ts";
 import { sweptError } from "../shell/output-search.ts";
@@ -25,7 +25,7 @@ export function readOnlyManager(): ShellManager {
   return manager;
 }
 
-/** Finds a shell by its name or the beginning of its id. If several have the name, finds the one that started last. */
+/** Finds a shell by its name or the beginning of its id. Of several with the name, returns the one started last. */
 export function shellById(manager: ShellManager, id: string): ShellProcess {
   const shell = shellNamed(manager, id) ?? manager.find(id);
   if (shell) return shell;

@@ -16,7 +16,7 @@ const cache = new CodeCache(cacheOptions(process.argv[2]));
 const { start } = cache.require(fileURLToPath(new URL("start.js", import.meta.url))) as Bundle;
 // Save the cache when the command is done, and also after a while, because a server may be killed.
 process.once("exit", (code) => {
-  // After a usage error, the compiled code is of no use.
+  // After a usage error, V8 has not compiled the functions that the command uses.
   if (code !== EXIT.usage) cache.save();
 });
 setTimeout(() => cache.save(), CODE_CACHE_SAVE_AFTER_MS).unref();

@@ -45,7 +45,7 @@ export const MODE_TIMEOUTS_MS: Readonly<Record<Mode, number>> = {
   background: MODE_BACKGROUND_TIMEOUT_MS,
 };
 
-/** The help text with examples of a command. */
+/** The examples in the help of a command. */
 export function examples(...lines: readonly string[]): string {
   return ["", "Examples:", ...lines.map((line) => `  nacre ${line}`)].join("\n");
 }
@@ -170,7 +170,7 @@ function checkStatus(value: string): void {
   throw new InvalidArgumentError(`There is no status ${value}. ${suggestion(value, SHELL_STATUSES)}`);
 }
 
-/** What to write instead of an unknown name. */
+/** Suggests the nearest name for an unknown one, or lists all names. */
 export function suggestion(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   return near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${near}?`;

@@ -1,5 +1,5 @@
-// Runs nacre's own commands, for the tour and the checkup. Their text is fixed, so the policy is off and no rule file is
-// read: an invalid one must not make the checkup blame bash. They still need an admission, like every command.
+// Runs nacre's own commands, for the tour and the checkup. Their text is fixed, so the policy is off. Rule files are
+// not read: an invalid rule file must not make the checkup blame bash. Like every command, these need an admission.
 import { admit } from "../execution/admission.ts";
 import { resolveExecutionOptions } from "../execution/execution-options.ts";
 import { createJudging } from "../execution/judging.ts";

@@ -20,8 +20,8 @@ export function processIo(abandonOutput: () => void): CliIo {
 }
 
 /**
- * For a removed directory, returns a name that does not exist: commands that need the directory then fail with its
- * name.
+ * If the working directory was removed, returns a name that does not exist. Commands that need the directory then fail,
+ * and the error names it.
  */
 function workingDirectory(): string {
   try {
@@ -33,7 +33,7 @@ function workingDirectory(): string {
   }
 }
 
-/** Only on a capable terminal, and never if NO_COLOR is set and not empty (no-color.org). */
+/** Colors need a capable terminal. NO_COLOR turns them off if it is not empty (no-color.org). */
 function wantsColor({ isTTY }: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
   return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }

@@ -65,7 +65,7 @@ interface CommandGroup {
   readonly needsAll?: true;
 }
 
-/** In the order of the help. */
+/** The help lists the commands in this order. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { names: ["run"], define: defineRun },
   { names: ["ps", "ls", "output", "logs", "wait", "why", "kill", "clean"], define: defineShells },
@@ -83,8 +83,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
 ];
 
 /**
- * A line that begins with a command needs only the group of that command: the definition of all commands takes
- * milliseconds. Help, and the suggestion for an unknown command, need all groups.
+ * If the line begins with a command, defines only the group of that command: defining all commands takes milliseconds.
+ * The help and the suggestion for an unknown command need all groups.
  */
 function definitionsFor(command = ""): readonly CommandGroup[] {
   const own = COMMAND_GROUPS.find(({ names }) => names.includes(command));

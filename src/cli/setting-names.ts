@@ -22,7 +22,7 @@ export const LIST_SETTINGS = { with: TOOL_GROUPS } as const satisfies { with: re
 /** Settings with a list of addresses. A shorter list is stricter: an address names a program that nacre starts. */
 export const ADDRESS_SETTINGS = ["remotes"] as const;
 
-/** Settings with an absolute path; "" is none. A workspace cannot change them: nacre writes to the file. */
+/** Settings with an absolute path; "" means none. A workspace cannot change them, because nacre writes to the file. */
 export const PATH_SETTINGS = ["auditFile"] as const;
 
 export type ChoiceName = keyof typeof CHOICE_SETTINGS;
@@ -34,7 +34,7 @@ export type SettingName = ChoiceName | ListName | AddressName | PathName;
 export type Settings = { readonly [N in ChoiceName]: (typeof CHOICE_SETTINGS)[N][number] } & {
   readonly [N in ListName]: readonly (typeof LIST_SETTINGS)[N][number][];
 } & { readonly [N in AddressName]: readonly string[] } & { readonly [N in PathName]: string };
-/** The settings that one source gives. */
+/** The settings that one source defines. */
 export type SettingValues = Partial<Settings>;
 
 export const SETTING_NAMES = [
@@ -61,7 +61,7 @@ export function isPathSetting(name: SettingName): name is PathName {
   return PATH_SETTINGS.some((one) => one === name);
 }
 
-/** undefined if any value will do. */
+/** The valid values of a setting; undefined if they are not a fixed set. */
 export function valuesOfSetting(name: SettingName): readonly string[] | undefined {
   if (isAddressSetting(name) || isPathSetting(name)) return undefined;
   return isListSetting(name) ? LIST_SETTINGS[name] : CHOICE_SETTINGS[name];

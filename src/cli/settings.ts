@@ -1,5 +1,5 @@
-// The settings of the program: a flag wins over the environment, which wins over the user's config.json. A workspace's
-// config.json can only make the result stricter.
+// The settings of the program. Flags override the environment, and the environment overrides the user's config.json. A
+// workspace's config.json can only make the result stricter.
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Command } from "commander";
@@ -37,7 +37,7 @@ const DEFAULTS: Settings = {
   auditFile: "",
 };
 
-/** `flags`: only the flags that were given. */
+/** `flags`: only the flags on the command line, without defaults. */
 export async function effectiveSettings(flags: SettingValues, workspace: string): Promise<EffectiveSettings> {
   const user = userConfigFile(SETTINGS_FILE);
   const layers: [string, SettingValues][] = [
@@ -67,7 +67,7 @@ export async function effectiveSettings(flags: SettingValues, workspace: string)
   return found as EffectiveSettings;
 }
 
-/** Returns the command's options with every setting that the command knows set to its effective value. */
+/** Returns the command's options. Every setting that the command has as an option gets its effective value. */
 export async function settle<Options extends SettingValues>(
   command: Command,
   options: Options,
@@ -132,7 +132,7 @@ async function settingsIn(file: string): Promise<SettingValues> {
   return readSettingsFile(file);
 }
 
-/** The value that `wanted` makes of `current`, or undefined if that would not be stricter. */
+/** The current value restricted to `wanted`; undefined if `wanted` makes it no stricter. */
 function stricterValue(
   name: SettingName,
   current: SettingValue,

@@ -1,4 +1,4 @@
-// Shows the line of a command that a finding is about, with the part underlined.
+// Shows the line of a command in which a finding starts, with the finding underlined.
 import {
   UNDERLINED_CONTEXT_COLUMNS,
   UNDERLINED_MAX_COLUMNS,
@@ -15,8 +15,8 @@ export interface UnderlineOptions {
 const INDENT = "  ";
 
 /**
- * The line in which the span starts, and a line with marks below the span. A span is marked up to the end of its first
- * line.
+ * The line in which the span starts, and a line with marks below the span. If the span has several lines, only its
+ * first line is marked.
  */
 export function underline(
   text: string,
@@ -28,7 +28,7 @@ export function underline(
   const to = newline === -1 ? text.length : newline;
   const shown = (start: number, end: number) => printable(text.slice(start, end)).replaceAll("\t", " ");
   const width = Math.max(UNDERLINED_MIN_COLUMNS, maxColumns - INDENT.length);
-  // Of a long line, show the span with a little context before it.
+  // Cut a long line to the span with a little context before it.
   const context = Math.min(UNDERLINED_CONTEXT_COLUMNS, Math.floor(width / 2));
   const start =
     widthOf(shown(from, to)) <= width ? from : span.start - endOf(text.slice(from, span.start), context);

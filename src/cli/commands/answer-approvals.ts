@@ -1,4 +1,5 @@
-// `nacre approvals`, `nacre approve`, `nacre deny` and `nacre forget`: the approval requests of this user, whichever program made them.
+// `nacre approvals`, `nacre approve`, `nacre deny` and `nacre forget`: the approval requests of this user, whichever
+// program made them.
 
 import { ApprovalDesk } from "../../approvals/approval-desk.ts";
 import { type ApprovalInbox, approvalInbox } from "../../approvals/approval-inbox.ts";
@@ -129,8 +130,8 @@ function nextStep({ waiting, status, answer }: ApprovalEntry): string {
 }
 
 function whatHappens(waiting: boolean, status: ApprovalStatus): string {
-  if (waiting) return "The waiting call goes on now.";
-  if (status === "denied") return "The agent learns it when it repeats the call.";
+  if (waiting) return "The waiting call continues now.";
+  if (status === "denied") return "The agent gets this answer when it repeats the call.";
   return "No call waits for it. It runs when the agent repeats the same call before the deadline.";
 }
 

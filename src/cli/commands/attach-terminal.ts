@@ -1,5 +1,5 @@
-// `nacre attach`: connects the user's terminal with the terminal of a shell until the shell ends or the user leaves. Draws
-// the screen once, then passes bytes in both directions.
+// `nacre attach`: connects the user's terminal to the terminal of a shell until the shell ends or the user detaches.
+// Draws the screen once, then copies bytes in both directions.
 import type { ReadStream } from "node:tty";
 import { isOwned } from "../../engine/lease.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
@@ -19,8 +19,8 @@ export interface AttachOptions {
 }
 
 /**
- * Resets what the program may have set in the user's terminal: the other screen, the cursor, keys, paste, mouse and focus
- * reports, wrapping, scrolling region, insert mode, character set, inverse screen and colors.
+ * Resets everything that the program may have changed in the user's terminal: the alternate screen, the cursor, keys,
+ * paste, mouse and focus reports, wrapping, scrolling region, insert mode, character set, inverse screen and colors.
  */
 const RESET = [
   ...["\x1b[?1049l", "\x1b[?25h", "\x1b[?1l", "\x1b>", "\x1b[>4m", "\x1b[?2004l", "\x1b[?9l", "\x1b[?1000l"],
@@ -44,7 +44,7 @@ export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions
   // Without an owner, this process answers the queries of the program.
   if (!isOwned(shell.started.files, shell.started.meta)) terminal.answer("now");
   const left = deferred<"left">();
-  // Without this, a signal would end the process before the terminal is restored.
+  // Without this handler, a signal would end the process before the terminal is restored.
   using interruption = new Interruption(io, () => left.resolve("left"));
   const onData = (bytes: Buffer) => {
     const at = bytes.indexOf(detach);
@@ -56,7 +56,7 @@ export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions
   stdin.on("data", onData);
   const stop = new AbortController();
   let resizing = Promise.resolve();
-  // One after the other: an older size must not overtake a newer one.
+  // Resize one after the other: otherwise an older size could overtake a newer one.
   const onResize = () => {
     resizing = resizing.then(() => adaptSize(shell)).catch(() => {});
     return resizing;
@@ -69,7 +69,7 @@ export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions
     const shown = show(io, shell, from, stop.signal);
     const ending = await Promise.race([left.promise, shown]);
     if (ending === "left") return interruption.exitCode ?? EXIT.ok;
-    // script(1) can exit with 0 after a kill.
+    // After a kill, script(1) can exit with 0: report a failure then.
     return (shell.outcome?.kind === "exited" ? shell.exitCode : shell.exitCode || null) ?? EXIT.failed;
   } finally {
     stop.abort();
@@ -83,7 +83,7 @@ export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions
   }
 }
 
-/** Prints new output as it is, except what would make the user's terminal answer or change its clipboard. */
+/** Prints new output unchanged, without sequences that make the user's terminal answer or change its clipboard. */
 async function show(io: CliIo, shell: ShellProcess, from: number, signal: AbortSignal): Promise<"ended"> {
   const filter = new QueryFilter();
   for await (const { stream, bytes } of shell.outputBytes({ from: { stdout: from, stderr: 0 }, signal }))
@@ -91,12 +91,12 @@ async function show(io: CliIo, shell: ShellProcess, from: number, signal: AbortS
   return "ended";
 }
 
-/** Gives the shell's terminal the size of the user's window. The program then draws itself again. */
+/** Gives the shell's terminal the size of the user's window. The program then redraws its screen. */
 async function adaptSize(shell: ShellProcess): Promise<void> {
   const { rows, columns: cols } = process.stdout;
   if (!rows || !cols) return;
   const { size } = await shell.needTerminal().view();
-  // The kernel tells the program only about a change.
+  // The kernel notifies the program only of a changed size: for a redraw, change the size twice.
   if (size.rows === rows && size.cols === cols)
     await shell.resize({ rows: rows > 2 ? rows - 1 : rows + 1, cols });
   await shell.resize({ rows, cols });
@@ -114,7 +114,7 @@ function drawn({ rows, cursor, isFullScreen, modes }: TerminalView): string {
   return `${set.join("")}\x1b[H\x1b[2J${lines.join("\r\n")}\x1b[${cursor.row};${cursor.col}H`;
 }
 
-/** Ctrl with a letter or one of [ \ ] ^ _ as the byte that the terminal sends. */
+/** The byte that the terminal sends for Ctrl with a letter or one of [ \ ] ^ _. */
 function detachByte(key: string): number {
   const character = /^Ctrl-([A-Za-z[\\\]^_])$/i.exec(key)?.[1];
   if (character !== undefined) return character.toUpperCase().charCodeAt(0) & 0x1f;

@@ -39,7 +39,7 @@ export function printCheck(io: CliIo, options: CheckOptions): number {
 
 const EXIT_CODES: Readonly<Record<Decision, number>> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny };
 
-/** The facts that `nacre run` would use in that directory. `home` selects an ordinary user with that home directory. */
+/** The facts that `nacre run` would use in this directory. With `home`, those of an ordinary user with this home. */
 export function factsOf(
   io: CliIo,
   { cwd, home, policy, policyFile }: Pick<CheckOptions, "cwd" | "home" | "policy" | "policyFile">,

@@ -12,7 +12,7 @@ interface Candidate {
   readonly meaning: string;
 }
 
-/** The last word is the one being typed; it can be empty. */
+/** The user is typing the last word, which can be empty. */
 export function printCandidates(io: CliIo, program: Command, words: readonly string[]): number {
   const line = typedLine(words);
   for (const { word, meaning } of candidates(program, line.before, line)) {

@@ -46,11 +46,11 @@ export async function fleetSandboxes(io: CliIo, action: "ls" | "clean", flags: F
   }
   if (answers > 0) print(io, action, found, flags.json === true);
   else if (flags.json) printJson(io, []);
-  // Without --engine, an engine that is not in use here is no failure, unless there is no other.
+  // Without --engine, an engine that cannot be reached is no failure if another engine answered.
   return answers > 0 && failures === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** Adds the removed sandboxes to `removed`. Returns how many could not be removed. */
+/** Adds the removed sandboxes to `removed`. Returns the number of sandboxes that could not be removed. */
 async function removeAbandoned(
   io: CliIo,
   engine: FleetEngine,

@@ -82,7 +82,7 @@ function fileOf({ cwd }: CliIo, { projectFile, userFile }: Client, user: boolean
 /** `nacre` if it is in PATH; otherwise the full command of this process, for example in a clone. */
 function serverCommand(options: readonly string[]): ServerCommand {
   const dirs = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
-  // npm and npx add such directories only for the program they start. The client would not find nacre there.
+  // npm and npx add node_modules/.bin to PATH only for the program they start: the client would not find nacre there.
   const isLasting = (dir: string) => !/\/node_modules\/\.bin\/?$/.test(dir);
   if (dirs.filter(isLasting).some((dir) => isExecutable(join(dir, "nacre"))))
     return { command: "nacre", args: ["mcp", ...options] };
@@ -126,7 +126,7 @@ function replaceFile(path: string, text: string): string | undefined {
     const mode = exists ? statSync(fsPath(file)).mode & 0o777 : 0o600;
     const backup = exists ? freeName(`${file}.bak`) : undefined;
     if (backup !== undefined) {
-      // "wx" keeps the backup of another nacre that runs at the same time.
+      // "wx" does not overwrite the backup of another nacre that runs at the same time.
       closeSync(openSync(fsPath(backup), "wx", mode));
       created.push(backup);
       copyFileSync(fsPath(file), fsPath(backup));

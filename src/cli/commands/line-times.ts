@@ -7,7 +7,7 @@ import type { ShellProcess } from "../../shell/shell-process.ts";
 import { wallMs } from "../../support/clock.ts";
 import { lineStart } from "./output-tail.ts";
 
-/** A part of a stream that was written at about the same time. */
+/** Part of a stream. Its bytes were written at about the same time. */
 export interface TimedPiece {
   readonly stream: StreamName;
   readonly from: number;
@@ -31,9 +31,9 @@ export class LineTimes {
     return offset === part.to ? offset : lineStart(part, offset);
   }
 
-  /** The text before a line: the time of its first byte, at this offset, in RFC 3339. */
+  /** The text to print before the line at this offset: the time of the line's first byte, in RFC 3339. */
   stampOf(stream: StreamName, offset: number): string {
-    // With --follow, output can be newer than the last mark. It was just written, so use the current time.
+    // With --follow, output can be newer than the last mark. Such output was just written: use the current time.
     const time = this.#times[stream].at(offset) ?? { ms: wallMs(), isExact: true };
     if (!time.isExact) this.uncertainCount++;
     return `${new Date(time.ms).toISOString()} `;

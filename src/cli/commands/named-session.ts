@@ -1,5 +1,5 @@
-// Named sessions of `nacre run --session`, which continue from one nacre process to the next: the lock that allows one
-// command at a time, and the saved state.
+// Named sessions of `nacre run --session`. Their state is saved on disk for the next nacre process. A lock allows one
+// command at a time.
 import { isSameProcess, readStat } from "../../engine/process-table.ts";
 import { SessionFile } from "../../engine/session-file.ts";
 import type { Session } from "../../session/session.ts";
@@ -45,7 +45,7 @@ export function namedSessionAsLeft(manager: ShellManager, options: NamedSession)
   return open(manager, savedIn(new SessionFile(manager.root, options.name)), options);
 }
 
-/** The session continues in its last directory, unless --cwd names another one. */
+/** Opens the session. It continues in its last directory, unless --cwd names another one. */
 function open(manager: ShellManager, saved: SavedNamedSession | undefined, options: NamedSession): Session {
   const { workingDir, isDefaultCwd, name, envMode, namesEnvMode } = options;
   if (namesEnvMode && saved?.envMode !== undefined && saved.envMode !== envMode) {

@@ -17,7 +17,7 @@ import type { LineTimes } from "./line-times.ts";
 export interface BytesPlan {
   readonly parts: OutputParts;
   readonly pattern: LinePattern | undefined;
-  /** Print only stderr, to stdout. */
+  /** Print only stderr, and print it to stdout. */
   readonly stderr: boolean;
   readonly follow: boolean;
   readonly times: LineTimes | undefined;
@@ -86,14 +86,14 @@ class Sink {
   }
 
   take(bytes: Buffer): Buffer {
-    // Copy: the next read overwrites these bytes, while the stream may still hold them.
+    // Copy the bytes: the next read overwrites them, but the stream may not have written them yet.
     const piece = Buffer.from(bytes);
     if (!this.#pattern) return this.#stamp ? this.#lines(piece) : piece;
     this.#keep(piece);
     if (!piece.includes(NEWLINE) && this.#length <= FILTER_LINE_MAX_CHARS) return NOTHING;
     const all = Buffer.concat(this.#pieces);
     const lines = all.lastIndexOf(NEWLINE) + 1;
-    // A line that is too long is filtered in parts, split between characters.
+    // Filter a line that is too long in parts, split between characters.
     const end = lines > 0 ? lines : all.length - incompleteTailBytes(all);
     this.#pieces = [];
     this.#length = 0;

@@ -1,4 +1,4 @@
-// Finds where the last lines of an output start. Reads backwards, because the output can have gigabytes.
+// Finds the start of the last lines of an output. Reads backwards, because the output can be gigabytes long.
 import { readRange } from "../../engine/cursor.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
 import { FILTER_LINE_MAX_CHARS, READ_CHUNK_BYTES } from "../../support/limits.ts";
@@ -27,7 +27,7 @@ export function tailOf({ path, from, to }: SpoolPart, lines: number): number {
   return from;
 }
 
-/** The beginning of the line that contains this offset, or begins there. */
+/** The offset at which the line with the byte at `offset` begins. */
 export function lineStart(part: SpoolPart, offset: number): number {
   return offset <= part.from ? part.from : tailOf({ ...part, to: offset + 1 }, 1);
 }
@@ -44,7 +44,7 @@ export function matchingTailOf({ path, from, to }: SpoolPart, lines: number, pat
     let lineEnd = bytes.length;
     while (lineEnd > 0) {
       const lineStart = lineEnd === 1 ? 0 : bytes.lastIndexOf(NEWLINE, lineEnd - 2) + 1;
-      // Read more of the line first, unless it is already longer than a filter considers.
+      // Read more of the line first, unless the line is already longer than a filter reads.
       if (lineStart === 0 && start > from && lineEnd <= FILTER_LINE_MAX_CHARS) break;
       const line = bytes.subarray(lineStart, lineEnd).toString();
       if (filterLines(line, pattern).kept > 0 && --left === 0) return start + lineStart;

@@ -109,7 +109,7 @@ function callOf(io: CliIo, manager: ShellManager, { policy, policyFile }: Previe
   return { context: createContext({ workingDir: io.cwd, ...approverFor(io) }), options, scope: undefined };
 }
 
-/** With --json, the conflicts are a list beside the message. */
+/** With --json, prints the conflicts as a list, in addition to the message. */
 async function reportingConflicts(
   io: CliIo,
   { json }: PreviewFlags,

@@ -1,4 +1,5 @@
-// `nacre ps`: lists the shells of this user, whichever program started them: those that run or ended recently, or all.
+// `nacre ps`: lists the shells of this user, whichever program started them. Without --all, lists only shells that are
+// running or ended recently.
 import { sizeOf } from "../../engine/cursor.ts";
 import { labelOf } from "../../engine/meta.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";

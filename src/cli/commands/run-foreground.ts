@@ -60,10 +60,10 @@ export async function copyOutput(
   return detach.aborted ? "detached" : "ended";
 }
 
-/** A copy, because the next read overwrites these bytes while the stream may still hold them. */
+/** Copies the bytes: the next read overwrites them, but the stream may not have written them yet. */
 function ownBytes(bytes: Buffer, shell: ShellProcess): Buffer {
   if (!bytes.includes(shell.started.files.command)) return Buffer.from(bytes);
-  // latin1 keeps every byte as it is.
+  // latin1 converts every byte to a character and back without loss.
   return Buffer.from(ownScriptText(bytes.toString("latin1"), shell), "latin1");
 }
 

@@ -1,6 +1,6 @@
 // `nacre run --session NAME`: runs a command with the directory, variables, functions and options that the session's
-// previous command left, even if another nacre process ran it. One command runs at a time; jobs end with their nacre
-// process.
+// previous command left, even if another nacre process ran it. One command runs at a time. Background jobs end with the
+// nacre process that started them.
 import { dirname } from "node:path";
 import { failureText } from "../../execution/endings.ts";
 import { describeProcess, sessionLeftovers } from "../../execution/leftovers.ts";

@@ -25,7 +25,7 @@ export interface RunPlan {
   readonly policyFile: string | undefined;
   /** Absolute. */
   readonly auditFile: string | undefined;
-  /** Receives what the audit log records. */
+  /** Receives the events for the audit log. */
   readonly events: Events | undefined;
   readonly timeoutMs: number | undefined;
   readonly mode: Mode | undefined;
@@ -42,7 +42,7 @@ export interface RunPlan {
   readonly confine: ConfineOptions;
 }
 
-/** Without a pool of slots, because the manager runs only one command. */
+/** The manager needs no pool of slots, because it runs only one command. */
 export function managerOptionsOf(plan: RunPlan): ShellManagerOptions {
   const { envMode, confine, workingDir, policyFile, auditFile, events, shellProfile } = plan;
   // No sandbox lets commands write these files.

@@ -1,5 +1,5 @@
-// `nacre run --preview`: runs the command in a preview. Its output passes through, and what it would change goes to
-// stderr; with --json, both are one object on stdout. Exits with the command's exit code.
+// `nacre run --preview`: runs the command in a preview. Passes its output through, and lists its changes on stderr.
+// With --json, prints both as one object to stdout. Exits with the command's exit code.
 import type { Admitted } from "../../execution/admission.ts";
 import { failureText } from "../../execution/endings.ts";
 import { ownScriptParts } from "../../execution/own-script.ts";

@@ -6,7 +6,7 @@ import { Interruption } from "../interruption.ts";
 import { remark } from "../print.ts";
 import type { RemoteCommandLine } from "../remote-command-line.ts";
 
-/** Commands about this machine or this terminal. */
+/** Commands that work only on this machine or in this terminal. */
 const LOCAL_ONLY = new Set([
   "serve",
   "fleet",
@@ -34,7 +34,7 @@ export async function runRemoteLine(io: CliIo, { url, args }: RemoteCommandLine)
     );
   }
   let line: RemoteLine | undefined;
-  // Listen before the client program starts: a signal would end this process without it.
+  // Listen before the client program starts: without a listener, a signal would end this process.
   using _interruption = new Interruption(io, (signal) => line?.signal(signal));
   line = startRemoteLine({ url }, args, io);
   const { exitCode, isCut, remark: text } = await line.ended;

@@ -33,7 +33,7 @@ export interface ServeOptions extends SandboxFlags {
   readonly token?: boolean;
 }
 
-/** For a person who starts the server by hand. */
+/** Printed if a person starts the server in a terminal. */
 const TERMINAL_HINT =
   "nacre mcp: waiting for an MCP client on stdin. Clients start this program themselves: `nacre init CLIENT` configures one. Ctrl-C ends the server.\n";
 
@@ -64,7 +64,7 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
   }
 }
 
-/** The directory is that of the remote end. The user's own rules travel with the options. */
+/** Commands run in the directory of the remote end. The options that it receives include the user's own rules. */
 async function serveRemoteMcp(
   io: CliIo,
   url: string,

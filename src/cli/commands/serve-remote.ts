@@ -1,4 +1,4 @@
-// `nacre serve`: the daemon for remote clients, and with --stdio the relay between a link and the daemon.
+// `nacre serve`: runs the daemon for remote clients. With --stdio, runs the relay between a link and the daemon.
 // This import must come first to have an effect.
 import "../../mcp/zod-without-jit.ts";
 import { ownProgramFile } from "../../engine/own-build.ts";
@@ -11,9 +11,9 @@ import { EXIT } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
 
 export interface ServeRemoteOptions {
-  /** Act as the relay. */
+  /** Run the relay instead of the daemon. */
   readonly stdio?: boolean;
-  /** Exit when there is no client. Set by the relay, which starts a daemon again when it needs one. */
+  /** "exit": end when no client is left. A relay starts its daemon like this, and starts it again when needed. */
   readonly whenIdle?: "exit" | "stay";
   /** Runs the command lines of clients. */
   readonly runLine: RunLine;

@@ -108,7 +108,7 @@ async function printLines(
   return result.metadata.matches === 0 ? EXIT.failed : EXIT.ok;
 }
 
-/** Reports missing output, and after --follow an ending other than an exit. */
+/** Reports missing output. After --follow, also reports an ending that is not an exit. */
 function reportIncomplete(io: CliIo, { id, remarks, outcome }: ShellProcess, follow: boolean): void {
   for (const text of remarks) remark(io, text);
   if (!follow || !outcome || outcome.kind === "exited") return;
@@ -148,7 +148,7 @@ async function textOf(
 interface Wanted {
   readonly tail?: number | undefined;
   readonly since?: number | undefined;
-  /** Only stderr, in place of stdout. */
+  /** Return only stderr, in the place of stdout. */
   readonly stderr?: boolean | undefined;
 }
 

@@ -33,7 +33,7 @@ export async function showPage(
       if (!isOpened) remark(io, "no browser was found; open the file above in one");
     });
   };
-  // Throws for a URL that is not one.
+  // Throws for an invalid URL.
   for (const url of remotes) parseRemote(url);
   const options = { manager: readOnlyManager(), port, control, remotes, version: packageVersion() };
   await serveUi(options, { signal: ending.signal, onListening });

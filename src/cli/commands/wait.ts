@@ -55,7 +55,7 @@ async function waitForShell(
     report(`is still running after ${timeout}ms${because}`);
   if (result.kind === "unreachable") report(`is unreachable${because}`);
   if (result.kind === "listening") report(`listens on port ${result.port} (PID ${result.pid})`);
-  if (result.kind === "exists") report(`is waited for no longer: ${shownPath(result.path)} exists`);
+  if (result.kind === "exists") report(`is ready: ${shownPath(result.path)} exists`);
   if (result.kind === "ended") {
     const before = condition.exit
       ? ""
@@ -69,7 +69,7 @@ async function waitForShell(
     ...(result.kind === "exists" ? { file: wirePath(result.path) } : {}),
   };
   const wire = { bash_id: shell.id, result: result.kind, ...found, status, exit_code, duration_ms };
-  // Without what it waited for, the wait failed, even if the command succeeded.
+  // If the shell ended before the condition was met, the wait failed, even if the command succeeded.
   const ended = condition.exit ? (exit_code ?? EXIT.failed) : EXIT.failed;
   const met = { matched: EXIT.ok, listening: EXIT.ok, exists: EXIT.ok };
   const codes = { ...met, unreachable: EXIT.failed, expired: EXIT.timedOut, ended };

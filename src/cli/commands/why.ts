@@ -1,4 +1,4 @@
-// `nacre why`: what each process of a shell does or waits for.
+// `nacre why`: shows what each process of a shell does or waits for.
 import { type Diagnosis, doing, summaryOf } from "../../shell/diagnosis.ts";
 import { PS_CELL_MAX_CHARS } from "../../support/limits.ts";
 import { duration } from "../amounts.ts";

@@ -83,8 +83,8 @@ function pathsOption(): Option {
 }
 
 const ANSWER_HELP = `
-The first answer counts, wherever it comes from. A call that still waits goes on at once; otherwise the agent repeats
-the same call. Exit codes: 0 if your answer counts, 1 if the request is unknown, expired or already answered.`;
+The first answer counts, wherever it comes from. A call that is still waiting continues at once; otherwise the agent
+repeats the same call. Exit codes: 0 if your answer counts, 1 if the request is unknown, expired or already answered.`;
 
 const ANSWERS = [
   {

@@ -8,7 +8,7 @@ import { settle } from "../settings.ts";
 export function definePreview(program: Command, { io, done }: ProgramOptions): void {
   const preview = program
     .command("preview")
-    .description("list, show, commit or discard what `nacre run --preview` found")
+    .description("list, show, commit or discard the previews of `nacre run --preview`")
     .addHelpText(
       "after",
       examples("run --preview 'rm -rf build'", "preview list", "preview commit preview_0a1b2c3d"),
@@ -44,9 +44,9 @@ export function definePreview(program: Command, { io, done }: ProgramOptions): v
   }
   program
     .command("undo")
-    .description("take a commit of a preview back, if nothing has changed since")
+    .description("undo the commit of a preview, if nothing has changed since")
     .argument("[id]", "the id of the preview; without it, the newest commit in the directory")
-    .addOption(cwdOption(io.cwd, "the workspace whose newest commit is meant"))
+    .addOption(cwdOption(io.cwd, "the workspace of the newest commit"))
     .option("--json", "print the result as one JSON object")
     .addHelpText("after", examples("undo", "undo preview_0a1b2c3d"))
     .action(async (id: string | undefined, options: PreviewFlags & { readonly cwd: string }) => {

@@ -7,7 +7,7 @@ import { examples } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 
 export function defineRemote(program: Command, { io, done, runLine = noLines }: ProgramOptions): void {
-  // cli.ts reads the option before this program does. It is defined here for the help and for completion.
+  // cli.ts has already read the option. This definition is for the help and for completion.
   program.option("--remote <url>", "run the command on another machine: ssh://host, docker://container, …");
   program
     .command("serve")
@@ -50,7 +50,7 @@ ${examples("serve")}`,
     });
 }
 
-/** A program without a command line runner serves toolkits and MCP only. */
+/** Without a runner for command lines, the daemon serves only toolkits and MCP. */
 async function noLines(): Promise<number> {
   throw new NacreError("unavailable", "This daemon runs no command lines.");
 }

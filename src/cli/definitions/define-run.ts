@@ -58,7 +58,7 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
     .addOption(
       new Option(
         "--max-preview-size <size>",
-        "with --preview: the most that it may write: 100M, 2G",
+        "with --preview: the maximum that it may write: 100M, 2G",
       ).argParser(readSize),
     )
     .option("--durable", "keep it running if this program is killed or its terminal closes")

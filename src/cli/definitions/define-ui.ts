@@ -22,8 +22,8 @@ export function defineUi(program: Command, { io, done }: ProgramOptions): void {
     .addHelpText(
       "after",
       `
-The page is at a loopback address and needs a token. The printed file, which only you can read, leads to the page
-with its token; open it in a browser of this machine.
+The page is at a loopback address and needs a token. Open the printed file in a browser on this machine: it leads to
+the page with its token. Only you can read the file.
 ${examples("ui", "ui --control", "ui --remote ssh://build-host", "ui --port 7411 --no-open")}`,
     )
     .action(async ({ remote, ...options }: Omit<UiFlags, "remotes"> & { remote?: readonly string[] }) => {
