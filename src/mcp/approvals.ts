@@ -1,8 +1,9 @@
 // Asks the person behind an MCP client, in both protocol eras (mcp-server.ts).
 //
-//   older era   the server sends a request while the call waits; the answer of another process cancels that request
-//   newer era   the first round of a call returns a question instead of a result, and the client sends the answer in a
-//               second round; the server keeps the question, so that an answer is valid once
+//   older era   The server sends a request while the call waits. If another process answers first, the server cancels
+//               this request.
+//   newer era   The first round of a call returns a question instead of a result, and the client sends the answer in a
+//               second round. The server stores the question, so that an answer is valid only once.
 //
 // An answer is valid only for what the person saw: command, directory, session, background flag, rule, reason and
 // effects. If one of them changes before the command starts, the server asks again.
@@ -34,7 +35,7 @@ export interface Round {
   /** The question that this round answers. */
   readonly asked?: ApprovalRequest;
   approve(request: ApprovalRequest, asking: ApprovalAsking): Promise<ApprovalAnswer>;
-  /** The question to send instead of a result, if there is one. The call has then not run anything. */
+  /** The question to send instead of a result, if there is one. If so, the call has not run anything. */
   question(): InputRequiredResult | undefined;
 }
 
@@ -68,14 +69,14 @@ export class Approvals {
           if (isSameRequest(asked, request)) return accepted(answer.content);
         }
         open = { request, rememberable };
-        // Ends the round, whose result nacre does not send.
+        // End the round: nacre sends the question instead of a result.
         throw new AnswerComesLater("a person has to be asked first");
       },
       question: () => open && this.#ask(open),
     };
   }
 
-  /** Removes and returns the question: an answer is valid once. */
+  /** Removes and returns the question, because an answer is valid only once. */
   #take(state: unknown): ApprovalRequest | undefined {
     if (typeof state !== "string") return undefined;
     const asked = this.#asked.get(state);
@@ -99,7 +100,7 @@ export class Approvals {
 function pushing(mcpReq: ServerContext["mcpReq"]): Round["approve"] {
   return async (request, { deadline, signal, rememberable }) => {
     const params = { mode: "form", ...formFor(request, rememberable) };
-    // The deadline ends the request first.
+    // `signal` aborts at the deadline, before this timeout expires.
     const timeout = Math.max(0, deadline.getTime() - wallMs()) + MCP_QUESTION_GRACE_MS;
     try {
       const sent = { method: "elicitation/create", params } as const;
@@ -117,7 +118,7 @@ function isConnectionClosed(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed;
 }
 
-/** Accepting the form is the approval. Its only field is optional: without it, the answer counts for this call. */
+/** Accepting the form is the approval. The only field is optional: without it, the answer counts for this call. */
 function formFor(request: ApprovalRequest, rememberable: boolean) {
   const choices = ["no", ...(request.session === null ? [] : ["session"]), "workspace"];
   const remember = {

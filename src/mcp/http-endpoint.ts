@@ -1,5 +1,5 @@
 // Serves the HTTP clients of one token, in both protocol eras (mcp-server.ts). A request of the newer era is served on
-// its own; a request of the older era belongs to a connection (http-sessions.ts). Independent of the tools.
+// its own; a request of the older era belongs to a connection (http-sessions.ts). This file does not use the tools.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   createMcpHandler,

@@ -1,6 +1,6 @@
 // Decides which requests the HTTP server accepts. A web page in a browser on this machine could send requests through a
 // name that resolves to this machine (DNS rebinding) or through a form, so the guard checks the Host and Origin
-// headers. Other users of this machine could connect as well, so the guard requires a token.
+// headers. Other users of this machine could also connect, so the guard requires a token.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { NacreError } from "../support/errors.ts";
@@ -53,7 +53,7 @@ export class HttpGuard {
   /** The refusal of a request that may come from another machine, or from a page of another site. */
   refuseForeign({ headers, headersDistinct = {} }: RequestHead): HttpRefusal | undefined {
     const { host, origin } = headers;
-    // Refuse a repeated header: Node shows only the first one, and a proxy in between may have checked the second.
+    // Refuse a repeated header: Node returns only the first one, but a proxy in between may have checked the second.
     const several = Object.keys(GIVEN_ONCE).find((name) => (headersDistinct[name]?.length ?? 0) > 1);
     if (several) return { status: 403, message: `Send the ${GIVEN_ONCE[several]} header once.` };
     if (host === undefined) return { status: 403, message: "The Host header is missing." };

@@ -9,7 +9,7 @@ import type { Log } from "./log.ts";
 
 export interface HttpListenerOptions {
   readonly address: HttpAddress;
-  /** The accepted tokens. Empty: every request from this machine. */
+  /** The accepted tokens. If there are none, the server accepts every request from this machine. */
   readonly tokens: readonly string[];
   /** Creates the endpoint for a token. */
   readonly openEndpoint: (token: string) => HttpEndpoint;

@@ -42,14 +42,14 @@ export class HttpSessions {
     return await session.transport.handleRequest(request);
   }
 
-  /** Called at the end of the whole server, which ends the shells of the connections itself. */
+  /** Called when the whole server ends. The server ends the shells of the connections itself. */
   async closeAll(): Promise<void> {
     const all = [...this.#sessions.values()];
     this.#sessions.clear();
     await Promise.all(all.map(({ server }) => server.close()));
   }
 
-  /** Opens a connection. Closes the new server again if the transport refuses a request other than initialize. */
+  /** Opens a connection. If the request is not initialize, the transport refuses it: closes the new server again. */
   async #open(request: Request): Promise<Response> {
     await this.#evict();
     const id = randomUUID();

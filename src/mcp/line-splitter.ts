@@ -1,5 +1,5 @@
-// Splits a stream of bytes into lines and copies each byte once. The splitter does not keep a line above the limit: it
-// returns what a scan of that line found instead, and continues with the next line.
+// Splits a stream of bytes into lines and copies each byte once. The splitter does not store a line above the limit.
+// Instead, it returns the result of a scan of that line, and continues with the next line.
 import { MessageScan, type Scanned } from "./message-scan.ts";
 
 const NEWLINE = 0x0a;
@@ -25,7 +25,7 @@ export class LineSplitter {
     this.#keep(rest);
   }
 
-  /** The text after the last newline. */
+  /** Yields the text after the last newline, if there is any. */
   *end(): Generator<string | Scanned, void, void> {
     if (this.#bytes > 0) yield this.#take();
   }

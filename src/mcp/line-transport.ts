@@ -23,7 +23,7 @@ export interface LineTransportOptions {
   readonly messageMaxBytes?: number;
   /** Time for answers after the client closed its side. */
   readonly drainMaxMs?: number;
-  /** `drainMaxMs` starts when this promise settles. A script that pipes in its calls has to wait for the keeper. */
+  /** `drainMaxMs` starts when this promise settles: calls that a script pipes in first have to wait for the keeper. */
   readonly drainAfter?: () => Promise<unknown>;
   /** Receives the number of open subscriptions of the newer era, at every change. */
   readonly onListening?: (count: number) => void;
@@ -45,7 +45,7 @@ export class LineTransport implements Transport {
   /** Subscriptions: requests that stay open until the end. */
   readonly #listening = new Set<RequestId>();
   readonly #onListening: (count: number) => void;
-  /** Called when an answer is sent. */
+  /** Callbacks for sent answers, by the id of the request. */
   readonly #sent = new Map<RequestId, () => void>();
   #resolveClosed: () => void = () => {};
   #isClosed = false;
@@ -72,7 +72,7 @@ export class LineTransport implements Transport {
     this.#in.on("end", this.#onEnd);
     this.#in.on("close", this.#onEnd);
     this.#in.on("error", this.#onInputError);
-    // Never remove this listener: a broken pipe can be reported after the end, and would crash the process.
+    // Never remove this listener: Node can report a broken pipe after the end. Unhandled, it would crash the process.
     this.#out.on("error", this.#onOutputError);
   }
 
@@ -90,7 +90,7 @@ export class LineTransport implements Transport {
     return sent;
   }
 
-  /** Resolves when the stream has accepted the answer to this request; never, if the connection ends before. */
+  /** Resolves when the stream has accepted the answer to this request. Never resolves if the connection ends first. */
   whenSent(id: RequestId): Promise<void> {
     return new Promise((resolve) => {
       this.#sent.set(id, () => {
@@ -136,7 +136,7 @@ export class LineTransport implements Transport {
       this.#refuse(INVALID_REQUEST, TOO_LARGE, id);
       return;
     }
-    // The id belongs to a request of the server, so the client could mistake it for the id of one of its own requests.
+    // The id is that of a request of the server: the client could mistake it for the id of one of its own requests.
     this.#refuse(INVALID_REQUEST, TOO_LARGE, null);
     const error = { code: INVALID_REQUEST, message: TOO_LARGE };
     if (id !== null) this.onmessage?.({ jsonrpc: "2.0", id, error });

@@ -1,4 +1,4 @@
-// Listens on a port of the loopback interface. The error for a port in use names the process that holds it.
+// Listens on a port of the loopback interface. The error for a port in use names the process that listens there.
 import type { Server } from "node:http";
 import { findHolder, ownListeners } from "../engine/sockets.ts";
 import { messageOf, NacreError } from "../support/errors.ts";

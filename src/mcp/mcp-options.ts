@@ -13,7 +13,7 @@ export interface McpOptions {
   readonly version: string;
   /** @default "shells" */
   readonly dialect?: Dialect;
-  /** Groups of further tools. @default none */
+  /** Groups of additional tools. @default none */
   readonly with?: readonly ToolGroup[];
   /** @default "standard" */
   readonly policy?: PolicyProfile;

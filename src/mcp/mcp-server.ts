@@ -1,6 +1,6 @@
 // Creates a server of the SDK with nacre's tools and resources: for a connection, or for one HTTP request of the newer
-// protocol era. ServerDeps has everything that outlives the server. The SDK divides the protocol versions into two
-// eras: the older one is the 2025 versions, the newer one begins with 2026-07-28.
+// protocol era. ServerDeps contains everything that outlives the server. The SDK divides the protocol versions into two
+// eras: the 2025 versions are the older era, and the newer era begins with 2026-07-28.
 import "./quick-guards.ts";
 import { instructionsFor } from "./instructions.ts";
 import type { McpOptions } from "./mcp-options.ts";

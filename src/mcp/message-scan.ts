@@ -1,6 +1,6 @@
-// Finds the id of a message that is too large to keep, because the client waits for an answer with that id. Follows the
+// Finds the id of a message that is too large to store, because the client waits for an answer with that id. Tracks the
 // strings and the nesting of the JSON text, so that an "id" inside params is not mistaken for the id of the message.
-// Keeps only the short name or value that it is reading.
+// Stores only the short name or value that it is reading.
 import { MCP_ID_MAX_BYTES } from "../support/limits.ts";
 
 export interface Scanned {

@@ -1,7 +1,8 @@
-// Converts Node's HTTP requests and responses to those of the Fetch API, which the SDK uses, and back. It sends the
-// head of a stream at once and not with the first event. It releases a stream whose reader disconnected, because the
-// SDK allows one stream per connection and would otherwise refuse the same reader later. It reads a message that is too
-// large to its end, so that the sender can read the refusal.
+// Converts Node's HTTP requests and responses to those of the Fetch API, which the SDK uses, and back.
+// - Sends the head of a stream at once, not with the first event.
+// - Releases the stream when its reader disconnects. The SDK allows one stream per connection, and would otherwise
+//   refuse the same reader later.
+// - Reads a message that is too large to its end, so that the sender can read the refusal.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";

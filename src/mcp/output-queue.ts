@@ -1,6 +1,6 @@
-// The output to a client, in order. The stream gets one small piece at a time, so that the queue sees progress after
-// every piece. After one large write, or several that Node joins, the queue would see only the end. So the queue can
-// distinguish a client that reads slowly from one that does not read.
+// The output to a client, in order. Writes one small piece at a time, to see progress after every piece: the queue can
+// then distinguish a client that reads slowly from one that does not read. After one large write, or several writes
+// that Node joins, the queue would see only the end.
 import type { Writable } from "node:stream";
 import { monotonicMs } from "../support/clock.ts";
 import { MCP_WRITE_MAX_BYTES } from "../support/limits.ts";
@@ -35,7 +35,7 @@ export class OutputQueue {
     });
   }
 
-  /** True when the queue is empty; false after `stallMs` without progress, counted from `sinceMs` at the earliest. */
+  /** True when the queue is empty. False after `stallMs` without progress, counted from `sinceMs` or later. */
   async flush(stallMs: number, sinceMs: number): Promise<boolean> {
     while (this.#isWriting) {
       const leftMs = Math.max(this.#progressMs, sinceMs) + stallMs - monotonicMs();

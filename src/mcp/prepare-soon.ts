@@ -1,5 +1,5 @@
-// Prepares the toolkit shortly after the start of the server, so that the client first gets its answers to initialize
-// and tools/list.
+// Prepares the toolkit shortly after the server starts. The delay lets the server first answer initialize and
+// tools/list.
 import { messageOf } from "../support/errors.ts";
 import { MCP_PREPARE_AFTER_MS } from "../support/limits.ts";
 import type { Toolkit } from "../toolkit.ts";

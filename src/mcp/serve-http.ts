@@ -17,7 +17,7 @@ import { WatchBus } from "./watch-bus.ts";
 
 export interface HttpOptions extends McpOptions {
   readonly address: HttpAddress;
-  /** The accepted tokens. Empty: every request from this machine. */
+  /** The accepted tokens. If there are none, the server accepts every request from this machine. */
   readonly tokens: readonly string[];
 }
 

@@ -37,7 +37,7 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
   });
   let server: ToolServer | undefined;
   let stopAnnouncing: (() => void) | undefined;
-  // The SDK keeps the subscriptions of the newer era. While there are any, announce changes to the SDK.
+  // The SDK manages the subscriptions of the newer era. While one is open, report changes to the SDK.
   const onListening = (count: number) => {
     stopAnnouncing?.();
     stopAnnouncing = count > 0 && server ? announce(server, deps) : undefined;

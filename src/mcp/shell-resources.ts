@@ -81,7 +81,7 @@ function shellAt(uri: string, { kit, scope }: ServerDeps): ShellProcess {
   }
 }
 
-/** Notifies the client of changes to the resources it wants. Returns a function that stops this. */
+/** Notifies the client of changes to the resources it wants. Returns a function that stops the notifications. */
 export function announce(
   server: Server,
   { watch, log }: ServerDeps,
@@ -97,7 +97,7 @@ export function announce(
   });
 }
 
-/** Subscriptions of the older era, one per resource. The SDK keeps the subscriptions of the newer era. */
+/** Subscriptions of the older era, one per resource. The SDK manages the subscriptions of the newer era. */
 function serveSubscriptions(server: Server, deps: ServerDeps): void {
   const wanted = new Set<string>();
   let stop: (() => void) | undefined;
@@ -107,7 +107,7 @@ function serveSubscriptions(server: Server, deps: ServerDeps): void {
   };
   server.setRequestHandler("resources/subscribe", ({ params }) => {
     const uri = parsedUri(params.uri);
-    // Without a shell, the client would wait for changes that never come.
+    // Throw for an unknown shell: otherwise the client would wait for changes that never come.
     shellAt(uri, deps);
     wanted.add(uri);
     stop ??= announce(server, deps, (uri) => wanted.has(uri));

@@ -1,5 +1,5 @@
-// Serves tools/list and tools/call. The arguments are passed on without validation by the SDK, so that the model reads
-// the messages of the tool.
+// Serves tools/list and tools/call. The SDK does not validate the arguments. The tool does, so that the model reads the
+// messages of the tool.
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -96,7 +96,7 @@ function toMcpResult(result: ToolResult): CallToolResult {
   };
 }
 
-/** A request of the newer era carries the capabilities of its client. In the older era, the handshake carried them. */
+/** In the newer era, each request contains the capabilities of its client. In the older era, the handshake does. */
 function capabilitiesOf({ ctx, server }: Call): unknown {
   return envelopeOf(ctx)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
 }
@@ -105,7 +105,7 @@ function envelopeOf({ mcpReq }: ServerContext): Readonly<Record<string, unknown>
   return mcpReq.envelope ?? {};
 }
 
-/** The name that the client gives itself, as the agent of its shells: untrusted text, on one line and bounded. */
+/** The client's own name, recorded as the agent of its shells. The text is untrusted: reduced to one short line. */
 function clientNameOf({ ctx, server }: Call): string | undefined {
   const info = envelopeOf(ctx)[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const { name }: { name?: unknown } = Object(info);
@@ -122,7 +122,7 @@ function progressOf({ ctx, deps }: Call): Pick<CallOptions, "onProgress"> {
   const onProgress = ({ message }: ToolProgress) => {
     progress += 1;
     const params = { progressToken, progress, message };
-    // The client may have disconnected. Its call is being cancelled anyway.
+    // The client may have disconnected. In that case, its call is being cancelled.
     ctx.mcpReq.notify({ method: "notifications/progress", params }).catch((error) => deps.log(String(error)));
   };
   return { onProgress };
@@ -130,7 +130,7 @@ function progressOf({ ctx, deps }: Call): Pick<CallOptions, "onProgress"> {
 
 type ListedTool = ListToolsResult["tools"][number];
 
-/** The schema of every tool is that of an object. Only the type name of the SDK differs. */
+/** The schema of every tool describes an object. Only the SDK's name for this type differs. */
 function asListed(schema: object): ListedTool["inputSchema"] {
   return schema as ListedTool["inputSchema"];
 }

@@ -1,7 +1,7 @@
-// The SDK's server with another check of tools/call. The SDK validates each call three times: the request twice, and the
-// result, which nacre has just made. That takes longer than the rest of the server's work for a short command. Here,
-// CALL_PARAMS validates the request once, the tool validates its arguments, and a question to a person takes the SDK's
-// own path.
+// The SDK's server with a faster check of tools/call. The SDK validates each call three times: the request twice, and
+// the result, which nacre has just created. For a short command, this takes longer than the rest of the server's work.
+// Here, CALL_PARAMS validates the request once, and the tool validates its arguments. A question to a person still
+// takes the path of the SDK.
 import {
   isInputRequiredResult,
   type JSONRPCRequest,

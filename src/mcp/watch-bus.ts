@@ -1,4 +1,4 @@
-// Publishes changes of a scope's shells to the SDK, which keeps the HTTP subscriptions of the newer protocol era.
+// Publishes changes of a scope's shells to the SDK, which manages the HTTP subscriptions of the newer protocol era.
 import { InMemoryServerEventBus, type ServerEvent, type ServerEventBus } from "@modelcontextprotocol/server";
 import { uriOf } from "./shell-resources.ts";
 import type { ShellWatch } from "./shell-watch.ts";
