@@ -9,7 +9,7 @@ export class EventStream {
   readonly #heartbeat: NodeJS.Timeout;
   readonly #stop: () => void;
 
-  /** `signal` ends the stream with the server. */
+  /** `signal` aborts when the server ends, and closes the stream. */
   constructor(response: ServerResponse, signal: AbortSignal) {
     this.#response = response;
     response.writeHead(200, { ...SECURITY_HEADERS, "Content-Type": "text/event-stream; charset=utf-8" });

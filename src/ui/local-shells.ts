@@ -1,4 +1,4 @@
-// The shells of this machine, for the page here or, through remote/server/ui-endpoint.ts, for a page elsewhere.
+// The shells of this machine, for the page on it and, through remote/server/ui-endpoint.ts, for pages elsewhere.
 import { readStat } from "../engine/process-table.ts";
 import { redact } from "../environment/redact.ts";
 import { resolveExecutionOptions } from "../execution/execution-options.ts";
@@ -46,7 +46,7 @@ export class LocalShells implements ShellSource {
     );
   }
 
-  /** How many ended shells `rows` leaves out because newer ones fill the list. */
+  /** The number of ended shells that `rows` leaves out because newer ones fill the list. */
   olderCount(): number {
     return Math.max(0, endedOf(this.#manager.findAll()).length - UI_ENDED_MAX_COUNT);
   }
@@ -110,7 +110,7 @@ export class LocalShells implements ShellSource {
     throw new NacreError("shell_not_found", `Shell not found: ${id}. It may have been cleaned up.`);
   }
 
-  /** All running shells, and the newest ended ones. Leaves out the bashes of ended sessions. */
+  /** All running shells, and the newest ended ones. Leaves out ended bashes of sessions and ended workers. */
   #shells(): ShellProcess[] {
     const all = this.#manager.findAll();
     return [...all.filter(({ isRunning }) => isRunning), ...endedOf(all).slice(-UI_ENDED_MAX_COUNT)];

@@ -5,12 +5,12 @@ import { type MachineState, RemoteShells } from "./remote-shells.ts";
 import type { ShellRow } from "./shell-rows.ts";
 import type { ShellSource } from "./shell-source.ts";
 
-/** Separates the key of a machine from the id of a shell. The id of a local shell does not contain it. */
+/** Separates the key of a machine from the id of a shell. The id of a local shell contains no separator. */
 const SEPARATOR = ".";
 
 export interface RemoteMachines {
   readonly urls: readonly string[];
-  /** Whether the page may kill shells there and type into them. */
+  /** Whether the page may kill shells on these machines and type into them. */
   readonly control: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface OutputChunk {
   readonly stream: StreamName;
   /** Whole lines, except at the end of the output or after a pause. */
   readonly text: string;
-  /** Bytes before this text that were left out. */
+  /** The number of bytes that were left out before this text. */
   readonly skipped_bytes?: number;
 }
 
@@ -57,7 +57,7 @@ class StreamReader {
   take(redactText: Sanitize, isLast: boolean): OutputChunk[] {
     const { path, from, to } = this.#shell.outputParts[this.#stream];
     const before = this.#position ?? from;
-    // A page cannot keep up with everything that a program can print: skip what does not fit.
+    // A program can print faster than a page can show it: skip the output that exceeds the backlog.
     const start = Math.max(before, to - UI_BACKLOG_BYTES, from);
     const end = Math.min(to, start + UI_OUTPUT_MAX_CHARS * 2);
     const bytes = readRange(path, start, end);
@@ -68,7 +68,7 @@ class StreamReader {
     // The first line after a gap is incomplete: drop it.
     this.#held += skipped > 0 ? fresh.slice(fresh.indexOf("\n") + 1) : fresh;
     this.#quietTurns = bytes.length === 0 ? this.#quietTurns + 1 : 0;
-    // A line without an end must not fill the memory.
+    // Send the start of an endless line: it must not fill the memory.
     const isPause = isLast || this.#quietTurns > 2 || this.#held.length > UI_OUTPUT_MAX_CHARS;
     const lineEnd = isPause ? this.#held.length : this.#held.lastIndexOf("\n") + 1;
     const isTooLong = this.#held.length > UI_HELD_MAX_CHARS;
@@ -88,8 +88,8 @@ function readable(text: string): string {
 }
 
 /**
- * What is left of a line after a carriage return, as progress bars print it. Searches from the end: a pattern that starts
- * at every character takes seconds for one long line.
+ * The part of a line after its last carriage return, with which progress bars overwrite the line. Searches from the
+ * end: a pattern that starts at every character takes seconds for one long line.
  */
 function withoutOverwritten(line: string): string {
   const end = line.endsWith("\r") ? line.length - 2 : line.length - 1;

@@ -1,4 +1,4 @@
-// The screen of one terminal for the page: as it is now, then whenever it changes, until the shell ends.
+// The screen of one terminal for the page: the current screen, then each changed screen until the shell ends.
 import { sizeOf } from "../engine/cursor.ts";
 import { rowsWithoutSecrets } from "../execution/terminal-view.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";

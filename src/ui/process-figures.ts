@@ -9,7 +9,7 @@ import { CLOCK_TICK_MS } from "../support/limits.ts";
 
 export interface Figures {
   readonly processes: number;
-  /** As a share of one processor, since the last scan. */
+  /** In percent of one processor, since the last scan. */
   readonly cpuPercent: number;
   readonly memoryBytes: number;
   readonly ports: readonly number[];
@@ -31,7 +31,7 @@ export class ProcessFigures {
     return this.#figures.get(id) ?? NONE;
   }
 
-  /** Measures again. `shells`: the running ones. */
+  /** Measures again. `shells` are the running shells. */
   async measure(shells: readonly StartedShell[]): Promise<void> {
     const found = await this.#engine.processesOf(shells);
     const now = monotonicMs();
@@ -55,7 +55,7 @@ export class ProcessFigures {
       figures.set(shell.id, {
         processes: processes.length,
         cpuPercent: Math.round((100 * cpuMs) / elapsedMs),
-        // Two digits, so that a row does not change with every scan.
+        // Round to two digits, so that a row does not change with every scan.
         memoryBytes: Number(memoryBytes.toPrecision(2)),
         ports: [...ports].sort((a, b) => a - b),
       });

@@ -1,5 +1,5 @@
-// The file through which a browser opens the page. The token must not appear in an argument list, which every user of the
-// machine can read, so the browser gets the path of this private file, and the file leads to the page.
+// The file through which a browser opens the page. The token must not appear in an argument list, because every user of
+// the machine can read it there. So the browser gets the path of this private file, and the file redirects to the page.
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The shells of one remote machine: connects while a page is open, keeps the last known rows, and connects again after a
-// failure. Everything that comes from there is checked (remote-checks.ts), because that machine may be hostile.
+// The shells of one remote machine: connects while a page is open, stores the last known rows, and reconnects after a
+// failure. Checks all data from the machine (remote-checks.ts), because the machine may be hostile.
 //
 //   watch(true) -> #follow -> nacre/ui.watch   rows arrive as nacre/ui.change until the link is lost
 //                          -> unreachable, with the cause -> a pause -> again
@@ -28,11 +28,11 @@ export interface MachineState {
   /** As the user configured it. */
   readonly url: string;
   readonly state: "connecting" | "connected" | "unreachable";
-  /** Why it cannot be reached. */
+  /** Why the machine cannot be reached. */
   readonly cause: string | null;
-  /** When it came into this state, in milliseconds since the epoch. */
+  /** When this state began, in milliseconds since the epoch. */
   readonly since: number;
-  /** Rows that are not shown, because there are too many. */
+  /** The number of rows that are not shown, because there are too many. */
   readonly hidden_count: number;
 }
 
@@ -41,14 +41,14 @@ export class RemoteShells implements ShellSource {
   readonly #options: { readonly url: string; readonly control: boolean };
   #state: MachineState;
   readonly #rows = new Map<string, ShellRow>();
-  /** The ids of the rows that did not fit. */
+  /** The ids of the rows above the limit. */
   readonly #hidden = new Set<string>();
   readonly #streams = new Map<number, (piece: unknown) => unknown>();
   #streamCount = 0;
   #peer: RemotePeer | undefined;
   #watching: AbortController | undefined;
 
-  /** `control`: whether this client may end shells and type there. */
+  /** `control`: whether this client may end shells on the machine and type into them. */
   constructor(key: string, options: { readonly url: string; readonly control: boolean }) {
     this.key = key;
     this.#options = options;
@@ -60,19 +60,19 @@ export class RemoteShells implements ShellSource {
     return this.#state;
   }
 
-  /** The last known rows, also while the machine cannot be reached. */
+  /** The last known rows, even while the machine cannot be reached. */
   rows(): readonly ShellRow[] {
     return [...this.#rows.values()];
   }
 
-  /** That machine measures by itself. */
+  /** The remote machine measures its own shells. */
   async measure(): Promise<void> {}
 
   watch(isWatched: boolean): void {
     this.#watching?.abort();
     this.#watching = isWatched ? new AbortController() : undefined;
     if (!this.#watching) return;
-    // Rows of an earlier connection stay, but they are not current until the machine has sent its rows again.
+    // Rows of an earlier connection stay, but they may be stale until the machine has sent its rows again.
     this.#become("connecting", null);
     void this.#follow(this.#watching.signal);
   }

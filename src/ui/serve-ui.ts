@@ -1,5 +1,5 @@
-// Serves the page on the loopback interface until the signal aborts: static files for every local request, everything
-// under /api/ only with the token.
+// Serves the page on the loopback interface until the signal aborts. Every local request can get the static files;
+// requests under /api/ need the token.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { ApprovalDesk } from "../approvals/approval-desk.ts";
 import { approvalInbox } from "../approvals/approval-inbox.ts";
@@ -22,7 +22,7 @@ export interface UiOptions {
   readonly port: number | undefined;
   /** Whether the page may answer approvals, end shells and type. */
   readonly control: boolean;
-  /** The URLs of the remote machines that the page shows as well. */
+  /** The URLs of the remote machines that the page also shows. */
   readonly remotes: readonly string[];
   readonly version: string;
 }
@@ -104,7 +104,7 @@ function answer(request: IncomingMessage, response: ServerResponse, { guard, api
   else if (!files.send(path, response)) sendJson(response, 404, { error: "There is no such page." });
 }
 
-/** If the user named no port and the usual one is taken, uses any free port. */
+/** Listens on the given port. Without one, listens on the usual port or, if that is taken, on any free port. */
 async function listen(http: ReturnType<typeof createServer>, port: number | undefined): Promise<number> {
   const host = "127.0.0.1";
   if (port !== undefined) return await listenOnLoopback(http, { host, port });

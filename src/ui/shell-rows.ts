@@ -1,5 +1,5 @@
-// One row of the page per shell: what it is, what it does, and whether it needs attention. A row holds times instead of
-// ages, so that it changes only when the shell does.
+// One row of the page per shell: what it is, what it does, and whether it needs attention. A row contains times instead
+// of ages, so that the row changes only when the shell changes.
 import { statSync } from "node:fs";
 import { readRange } from "../engine/cursor.ts";
 import type { ShellRole } from "../engine/meta.ts";
@@ -28,7 +28,7 @@ export interface ShellRow {
   readonly id: string;
   /** The id on the machine of the shell. */
   readonly shell_id: string;
-  /** The key of the machine that it runs on; null for this one. */
+  /** The key of the machine that the shell runs on; null for this machine. */
   readonly machine: string | null;
   /** "session": the bash of a session, in which foreground commands run. "worker": a helper of the file tools. */
   readonly kind: "command" | ShellRole;
@@ -42,18 +42,18 @@ export interface ShellRow {
   readonly cwd: string;
   readonly status: string;
   readonly attention: Attention;
-  /** How it ended, in words; null while it runs. */
+  /** How the shell ended, in words; null while it runs. */
   readonly ended: string | null;
   readonly exit_code: number | null;
   readonly created_at: number;
   readonly ended_at: number | null;
-  /** When it last printed something; null if it has not. */
+  /** When the shell last printed something; null if it has printed nothing. */
   readonly printed_at: number | null;
   readonly output_bytes: number;
   readonly last_line: string;
   readonly durable: boolean;
   readonly sandbox: string | null;
-  /** What the program in its terminal waits for; null if it has no terminal. */
+  /** What the program in the terminal waits for; null if the shell has no terminal. */
   readonly waiting: Waiting | null;
   readonly processes: number;
   readonly cpu_percent: number;
@@ -63,7 +63,7 @@ export interface ShellRow {
 
 export type Sanitize = (text: string) => string;
 
-/** Remembers how much a shell had printed at the last poll, and reads the last line only if there is more. */
+/** Stores the output size of each shell at the last poll. Reads the last line only if the size has changed. */
 export class LastLines {
   readonly #known = new Map<
     string,
@@ -177,7 +177,7 @@ function attentionOf(row: Omit<ShellRow, "attention">): Attention {
   if (row.ended !== null) return ["completed", "killed"].includes(row.status) ? "done" : "failed";
   // Only a person may type a secret.
   if (row.waiting === "secret") return "you";
-  // A session and a worker wait for the next call most of the time.
+  // A session or a worker waits for the next call most of the time: its silence is normal.
   if (row.kind !== "command") return "running";
   const quietMs = wallMs() - (row.printed_at ?? row.created_at);
   return quietMs > UI_SILENT_MS && row.cpu_percent === 0 ? "silent" : "running";

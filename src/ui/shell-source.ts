@@ -25,7 +25,7 @@ export interface PageScreen {
   /** `row` counts from 0; `at` is a position in the text of that row. */
   readonly cursor: { readonly row: number; readonly at: number };
   readonly waiting: Waiting;
-  /** Only the end of a very long output was drawn. */
+  /** Whether only the end of a very long output was drawn. */
   readonly is_partial: boolean;
 }
 

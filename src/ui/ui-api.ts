@@ -1,4 +1,4 @@
-// The requests of the page, all under /api/. The server has checked token, Host and Origin before. Requests that act
+// The requests of the page, all under /api/. The server has already checked token, Host and Origin. Requests that act
 // (kill, type, answer, forget) need --control. Shells of remote machines have the same requests (machine-shells.ts).
 //
 //   GET  /api/shells                    every shell                       GET  /api/approvals      every request
@@ -140,7 +140,7 @@ export class UiApi {
       throw new NacreError("invalid_input", 'The field answer must be "approve" or "deny".');
     const entry = this.#options.inbox[answer](id, {
       ...(typeof reason === "string" && reason !== "" ? { reason } : {}),
-      // The store checks it.
+      // The store checks the fields of `remember`.
       ...(typeof remember === "object" && remember !== null ? { remember: remember as RememberWish } : {}),
     });
     await this.#options.feed.refresh();
@@ -148,8 +148,8 @@ export class UiApi {
   }
 
   /**
-   * Counts a stream until its response closes, and limits their number, because each takes memory while it is open. Call
-   * this before work for the stream starts: a remote machine that already sends pieces cannot be refused any more.
+   * Counts the stream as open until its response closes. Throws if too many are open, because each takes memory. Call
+   * this before work for the stream starts: once a remote machine sends pieces, nacre cannot refuse the stream.
    */
   #reserveStream(response: ServerResponse): void {
     if (this.#streamCount >= UI_STREAMS_MAX_COUNT)

@@ -15,18 +15,18 @@ export interface UiState {
   readonly older_count?: number;
 }
 
-/** The rows that have changed, and the ids of those that are gone. `machines` and `older_count` are always complete. */
+/** The changed rows, and the ids of the removed rows. `machines` and `older_count` are always complete. */
 export interface UiChange extends UiState {
   /** The time of the server, in milliseconds since the epoch. */
   readonly now: number;
   readonly gone: readonly string[];
 }
 
-/** Where the state comes from. */
+/** The source of the state. */
 export interface FeedSource {
   state(): UiState;
   measure(): Promise<void>;
-  /** Called with true when the first page connects, with false when the last has gone. */
+  /** Called with true when the first page connects, and with false when the last page disconnects. */
   watch?(isWatched: boolean): void;
 }
 
@@ -51,7 +51,7 @@ export class UiFeed {
     return this.#source.state();
   }
 
-  /** Calls the listener with everything at once, then with each change. Returns a function that removes it. */
+  /** Calls the listener at once with the whole state, then with each change. Returns a function that removes it. */
   subscribe(listener: Listener): () => void {
     if (this.#listeners.size === 0) this.#source.watch?.(true);
     listener({ now: wallMs(), gone: [], ...this.state() });

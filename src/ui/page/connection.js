@@ -5,7 +5,7 @@ const RETRY_MS = [500, 1000, 2000, 4000, 5000];
 /** The server sends a comment every 5 s. */
 const SILENT_MS = 15_000;
 
-/** Takes the token from the address and removes it from there, so that no history or referrer keeps it. */
+/** Moves the token from the address to the session storage, so that no history or referrer contains it. */
 export function takeToken() {
   const given = /[#&]token=([\w-]+)/.exec(location.hash)?.[1];
   if (given) {
@@ -56,7 +56,7 @@ export class Connection {
   }
 
   /**
-   * Follows a stream until the signal aborts or the server ends it with an "end" event. Connects again after a failure.
+   * Follows a stream until the signal aborts or the server ends it with an "end" event. Reconnects after a failure.
    * @param {{ onEvent: (name: string, data: any) => void, onState?: (state: string, error?: any) => void, signal: AbortSignal }} options
    */
   async follow(path, { onEvent, onState = () => {}, signal }) {
@@ -75,8 +75,8 @@ export class Connection {
       } catch (error) {
         if (signal.aborted) return;
         onState(stateAfter(error, failures), error);
-        // Retry only what can change: a restarted server can accept the token again (401), another tab can close its
-        // stream (429), and a remote machine can come back (503).
+        // Retry only after errors that can disappear: a restarted server can accept the token again (401), another tab
+        // can close its stream (429), and a remote machine can become reachable (503).
         if (error instanceof ServerError && ![401, 429, 503].includes(error.status)) return;
       }
       await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)], signal);

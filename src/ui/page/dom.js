@@ -2,7 +2,7 @@
 
 /**
  * @param {string} tag "button.primary" makes a button with a class
- * @param {Record<string, unknown>} attributes `on` holds listeners; false and undefined leave an attribute out
+ * @param {Record<string, unknown>} attributes `on` contains listeners; false, null and undefined omit an attribute
  * @param {...(Node | string | undefined | null | false)} children
  */
 export function h(tag, attributes = {}, ...children) {

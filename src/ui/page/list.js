@@ -1,4 +1,4 @@
-// The list: one row per approval and shell, in groups, the most urgent first. Rows are kept and changed in place.
+// The list: one row per approval and shell, in groups, the most urgent first. Rows are reused and changed in place.
 import { h, setAttribute, setText } from "./dom.js";
 import { isApproval } from "./model.js";
 import { bytes, counted, duration, visibleText } from "./words.js";

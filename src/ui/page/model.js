@@ -1,4 +1,4 @@
-// What the server has reported: shells and approvals, by id, and their order in the list.
+// The shells and approvals that the server has reported, by id, and their order in the list.
 
 /** The groups of the list, from the most to the least urgent. */
 export const GROUPS = [
@@ -16,7 +16,7 @@ export class Model {
   approvals = new Map();
   /** The remote machines, by key. */
   machines = new Map();
-  /** Ended shells that the server left out, because there are too many. */
+  /** The number of ended shells that the server left out, because there are too many. */
   olderCount = 0;
   /** Server clock minus the clock of this browser. */
   #offsetMs = 0;
@@ -47,7 +47,7 @@ export class Model {
     return this.shells.get(id) ?? this.approvals.get(id);
   }
 
-  /** The machine of a row; undefined for this one. */
+  /** The remote machine of a row; undefined for a shell of this machine. */
   machineOf(row) {
     return row.machine ? this.machines.get(row.machine) : undefined;
   }
@@ -73,7 +73,7 @@ export class Model {
   attention(item) {
     if (isApproval(item)) return "you";
     if (item.attention !== "running" || item.kind !== "command") return item.attention;
-    // The server reports a row only when the shell changes, and silence is not a change.
+    // Detect silence here: the server reports a row only when the shell changes, and silence is not a change.
     return this.now() - (item.printed_at ?? item.created_at) > SILENT_MS && item.cpu_percent === 0
       ? "silent"
       : "running";
@@ -113,7 +113,7 @@ function newestFirst(a, b) {
   return timeOf(b) - timeOf(a) || (a.id < b.id ? -1 : 1);
 }
 
-/** A running shell keeps its place while it prints. */
+/** Does not use the time of the last output: a running shell must not move in the list while it prints. */
 function timeOf(item) {
   return isApproval(item) ? -Date.parse(item.created_at) : (item.ended_at ?? item.created_at);
 }

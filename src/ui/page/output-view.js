@@ -1,4 +1,4 @@
-// The output of one shell: follows it, searches in all of it, and keeps at most a few thousand lines in the page.
+// The output of one shell: follows it, searches in all of it, and limits the number of lines in the page.
 import { h } from "./dom.js";
 import { bytes, counted, readProblem, visible } from "./words.js";
 

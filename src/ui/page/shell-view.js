@@ -1,4 +1,4 @@
-// The details of one shell: state, output, processes, and its end.
+// The details of one shell: its state, output and processes, and the button that kills it.
 import { h, setText } from "./dom.js";
 import { stateWords, titleOf } from "./list.js";
 import { OutputView } from "./output-view.js";

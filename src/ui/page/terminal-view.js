@@ -1,5 +1,5 @@
-// The screen of one terminal as text, with its cursor, and a way to type into it. Typed text goes to the server at once and
-// stays nowhere else: at a prompt for a secret, the field hides it.
+// The screen of one terminal as text, with its cursor, and a form to type into it. The page sends typed text at once
+// and does not store it. At a prompt for a secret, the input field hides it.
 import { h, setText } from "./dom.js";
 import { readProblem, visible } from "./words.js";
 
@@ -39,7 +39,7 @@ export class TerminalView {
   #problem = h("p.outcome.bad", { role: "alert", hidden: true });
   #field = h("input", { type: "text", id: "typed", autocomplete: "off", spellcheck: "false" });
   #form;
-  /** Input that is not sent yet. One request at a time, so that the order stays. */
+  /** Input that is not sent yet. The page sends one request at a time, so that the input arrives in order. */
   #unsent = [];
   #isSending = false;
   element;
@@ -94,7 +94,7 @@ export class TerminalView {
   }
 
   #draw({ rows, cols, cursor, waiting, is_partial }) {
-    // A row that does not change keeps its element, so that a selection in it stays.
+    // Reuse the element of an unchanged row: otherwise a selection in it would be lost.
     const last = Math.max(
       cursor.row,
       rows.findLastIndex((row) => row !== ""),

@@ -1,7 +1,7 @@
 // Times, sizes and untrusted text in a readable form.
 import { h } from "./dom.js";
 
-/** 65000 as "1m 5s". */
+/** Formats milliseconds: 65000 as "1m 5s". */
 export function duration(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
@@ -39,7 +39,7 @@ export function readProblem({ code, message }) {
     : message;
 }
 
-/** Control characters, invisible characters, and marks that change the direction of text; not tab and newline. */
+/** Control characters, tab and newline among them, invisible characters, and marks that change the text direction. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** More symbols than this in one text become plain text: an element for each would make the page slow. */
@@ -71,7 +71,7 @@ function withSymbols(text) {
   return text.replace(HIDDEN, (char) => (char === "\n" || char === "\t" ? char : symbolFor(char)));
 }
 
-/** The same as plain text, for attributes and one-line texts. */
+/** Like visible(), but returns plain text, for attributes and one-line texts. */
 export function visibleText(text) {
   return text.replace(HIDDEN, (char) => (char === "\n" || char === "\t" ? " " : symbolFor(char)));
 }
