@@ -29,7 +29,7 @@ export function removeAbandonedKeepers(root: StateRoot): void {
   }
 }
 
-/** Returns the PIDs of hosts whose shims still run: a shim needs its keeper's directory until it ends. */
+/** Also returns the PIDs of hosts whose shims still run: a shim needs its keeper's directory until the shim ends. */
 function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): ReadonlySet<number> {
   const needed = new Set<number>();
   for (const id of root.list()) {

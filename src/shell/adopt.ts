@@ -118,7 +118,7 @@ async function endAbandoned(scope: ProcessScope, abandoned: readonly AbandonedSh
   if (alive.length === 0) return;
   for (const { shell, neverStarted } of alive) {
     const { record } = shell.files;
-    // A broken record must not keep the processes alive.
+    // A broken record must not prevent the kill.
     attempt(() => {
       if (readEndRecord(record).exit === "pending")
         writeCause(record, { kind: neverStarted ? "never-started" : "host-ended", detail: "" });

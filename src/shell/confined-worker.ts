@@ -68,7 +68,7 @@ export class ConfinedWorker {
     answers = new Socket({ fd, readable: true, writable: false });
     answers.on("data", onAnswer);
     answers.on("error", () => {});
-    // A call that waits for an answer keeps the process alive.
+    // Only a call that waits for an answer may keep this process alive.
     answers.unref();
     return new ConfinedWorker(input, answers);
   }

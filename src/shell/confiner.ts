@@ -31,7 +31,7 @@ export interface ConfinedPlan {
   readonly takeRemarks: () => string[];
 }
 
-/** The report pipe of a sandboxed session's first process; the session's bashes open it there (supervisor.sh). */
+/** The supervisor's descriptor of the report pipe. Through it, the session's bashes open the pipe (supervisor.sh). */
 const SUPERVISOR_REPORT_FD = 9;
 export const REPORTS_INSIDE = pipePath(1, SUPERVISOR_REPORT_FD);
 
@@ -76,7 +76,7 @@ export class Confiner {
     this.#sandbox.tidy();
   }
 
-  /** Tries the sandbox of a known workspace, so that a problem shows up early. */
+  /** Tests the sandbox of a known workspace, to find problems before the first command. */
   async warmUp(): Promise<void> {
     this.tidy();
     const { workspace } = this.#options;
@@ -116,7 +116,7 @@ export class Confiner {
     return size ? withProgram(plan, argvOf) : plan;
   }
 
-  /** The plan for the first process of a sandboxed session. */
+  /** The plan for the supervisor of a sandboxed session. */
   async forSession(
     at: { readonly workspace: string | undefined; readonly workingDir: string },
     fifoDir: FifoDir,

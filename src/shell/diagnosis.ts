@@ -46,7 +46,7 @@ export interface DiagnosedCommand {
   readonly outputs: readonly { readonly path: string; readonly from: number }[];
   /** Wall-clock time of the start. */
   readonly startedAt: number;
-  /** Shown instead of the command line of nacre's own bash. */
+  /** Replaces the command line of nacre's own bash in the result. */
   readonly named?: (command: string) => string;
 }
 
@@ -98,7 +98,7 @@ export class DiagnosisSampler {
       const key = processKey(process);
       const observed = this.#observed.get(key) ?? { process, all: [] };
       observed.all.push(observation);
-      // A process can have run exec since the last sample.
+      // The process may have run exec since the last sample, so store its new command line.
       alive.set(key, { process, all: observed.all });
     }
     this.#observed = alive;
@@ -113,7 +113,7 @@ export class DiagnosisSampler {
   }
 }
 
-/** One line for a model: the processes that have no children here, because the others wait for them. */
+/** One line for a model. Names the processes that do not wait for a child, or all if every process does. */
 export function summaryOf({ processes, silent_ms }: Diagnosis): string {
   const waitsForChild = ({ waits_for }: DiagnosedProcess) => waits_for?.includes("child") ?? false;
   const ends = processes.filter((one) => !waitsForChild(one));
@@ -183,7 +183,7 @@ function verdictOn(
   for (const { wait } of all) {
     if (wait.kind === "runs" || wait.kind === "disk") active++;
     const counted = counts.get(wait.kind) ?? { wait, count: 0 };
-    // Keep the newest words of each kind.
+    // Use the newest description of each kind.
     counts.set(wait.kind, { wait, count: counted.count + 1 });
   }
   const isActive = 2 * active >= all.length;

@@ -1,5 +1,5 @@
-// Reports that background shells have ended: once to their scope, also across hosts and crashes. A file per shell is the
-// truth, so that no end is lost and two hosts of one scope never report the same end:
+// Reports that background shells have ended: once to their scope, even across hosts and crashes. One file per shell
+// shows whether its end is reported. So no end is lost, and two hosts of one scope never report the same end:
 //
 //   unreported/SCOPE/ID               started in the background, its end is not reported yet
 //   unreported/SCOPE/ID.PID.START     this host sends the report now
@@ -22,14 +22,14 @@ import type { ShellProcess } from "./shell-process.ts";
 export interface FinishedShellsOptions {
   readonly root: StateRoot;
   readonly shells: {
-    /** Any shell, also of another host. */
+    /** Any shell, even of another host. */
     get(id: string): ShellProcess | undefined;
     /** Whether this manager started the shell or took it over. */
     isOwn(shell: ShellProcess): boolean;
   };
 }
 
-/** The report of one end. Call one of the two functions when its fate is known. */
+/** The report of one end. Call `delivered` when the report has arrived, or `dropped` if it has not. */
 export interface EndReport {
   readonly id: string;
   /** undefined if the shell was swept before its end was reported. */
@@ -48,8 +48,9 @@ const DEFAULT_SCOPE = "default";
 
 export class FinishedShells {
   readonly #options: FinishedShellsOptions;
-  /** Ids whose end this process is reporting or has reported, and ids that have no file. By scope. */
+  /** The ids of shells whose end this process is reporting or has reported. */
   readonly #taken = new Set<string>();
+  /** The scopes of shells without a file, by id. */
   readonly #unwritten = new Map<string, string>();
 
   constructor(options: FinishedShellsOptions) {
@@ -75,7 +76,10 @@ export class FinishedShells {
     });
   }
 
-  /** Takes every end that is not reported yet, except of one shell. No other call or host then reports it, as long as this process lives. */
+  /**
+   * Claims every end that is not reported yet, except that of the shell `except`. While this process lives, no other
+   * call or host reports a claimed end.
+   */
   claimEnded(scope: string, except?: string): EndReport[] {
     return this.#marks(scope).flatMap((mark) => {
       if (mark.id === except) return [];
@@ -85,7 +89,7 @@ export class FinishedShells {
     });
   }
 
-  /** Takes the end of one shell, because a result reports it anyway. undefined if it is not to be reported. */
+  /** Claims the end of one shell, because a result reports it anyway; undefined if there is nothing to claim. */
   claim(id: string, scope: string): EndReport | undefined {
     const mark = this.#marks(scope).find((one) => one.id === id);
     return mark && this.#claim(mark, scope, this.#find(id, scope));
@@ -96,7 +100,7 @@ export class FinishedShells {
     return shell?.scope === scope ? shell : undefined;
   }
 
-  /** The default scope belongs to every program of the user: each reports only its own shells there. */
+  /** All programs of the user share the default scope, so each reports only its own shells there. */
   #isVisible(shell: ShellProcess, scope: string): boolean {
     return scope !== DEFAULT_SCOPE || this.#options.shells.isOwn(shell);
   }
@@ -130,7 +134,7 @@ export class FinishedShells {
     };
   }
 
-  /** Without those that a living host reports now. */
+  /** Omits ends that a living host is reporting. */
   #marks(scope: string): Mark[] {
     const names = attempt(() => readdirSync(this.#dir(scope))) ?? [];
     const written = names.flatMap((file) => {
@@ -142,14 +146,14 @@ export class FinishedShells {
     return [...written, ...unwritten.map(([id]) => ({ id, file: undefined }))];
   }
 
-  /** A scope can have any text as its name, also a path. */
+  /** The name of a scope can be any text, even a path, so its directory is named after a hash. */
   #dir(scope: string): string {
     const name = createHash("sha256").update(scope).digest("hex").slice(0, FINISHED_SCOPE_NAME_CHARS);
     return join(this.#options.root.path, ROOT_NAMES.unreported, name);
   }
 }
 
-/** The first of these shells that ends, or has ended already; undefined if none does in time. */
+/** The shell that ended first, or the next one to end if all run; undefined if none ends in time. */
 export async function firstToEnd(
   shells: readonly ShellProcess[],
   timeoutMs: number,

@@ -1,4 +1,4 @@
-// Live output of one shell: everything printed so far, then new output until it ends.
+// Live output of one shell: everything printed so far, then new output until the shell ends.
 
 import { Cursor } from "../engine/cursor.ts";
 import type { ShellFiles } from "../engine/state-dir.ts";
@@ -26,13 +26,13 @@ export interface Followed {
   readonly ended: Promise<unknown>;
   /** Start positions in bytes. @default 0 */
   readonly from?: Readonly<Record<StreamName, number>>;
-  /** Where a stream ends in its file, once that is known: what other commands append later is not part of it. */
+  /** Where a stream ends in its file, once that is known. Other commands may append to the file later. */
   readonly to?: (stream: StreamName) => number | undefined;
   /** Stops following when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** As text, in whole characters. */
+/** Decodes the bytes to text, in whole characters. */
 export async function* decodePieces(
   pieces: AsyncGenerator<OutputBytes, void, void>,
 ): AsyncGenerator<OutputPiece, void, void> {
@@ -52,7 +52,7 @@ export async function* followBytes(
   { hasEnded, ended, from, to, signal }: Followed,
 ): AsyncGenerator<OutputBytes, void, void> {
   const cursors = STREAMS.map((stream) => ({ stream, cursor: new Cursor(files[stream], from?.[stream]) }));
-  // Use a separate buffer: other readers run while the consumer uses a piece.
+  // Do not share the buffer: other readers would overwrite it while the consumer uses a piece.
   const buffer = Buffer.allocUnsafeSlow(READ_CHUNK_BYTES);
   const watch = new OutputWatch(files.dir);
   const nudge = () => watch.nudge();

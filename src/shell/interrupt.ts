@@ -1,8 +1,8 @@
 // Interrupts a command and everything it started, as Ctrl-C does: sends INT to all processes at once
-// (stop-together.ts), gives traps time to run, then the caller kills the rest.
+// (stop-together.ts), and waits for their traps. Then the caller kills the rest.
 //
 //   interruptCommand -> #round: stop everything, queue a signal for each process, continue all but waiting bashes
-//                    -> #release: a bash whose foreground child has ended continues
+//                    -> #release: continues a bash when its foreground child has ended
 //                    until nothing is left, or the grace period is over
 //
 // A background list ignores INT, though its children do not. So a process that ignores INT gets TERM. A process that

@@ -1,13 +1,13 @@
 // Ends shells and everything they started, and proves it. Spares the shims and loggers, which record the end.
 //
 //   endShells
-//     ask            TERM to every process, then a grace period
-//     freezeAndKill  STOP what is left until a scan finds nothing new, then KILL all of it, and scan again. Nothing
-//                    is killed before everything is stopped, because a shell whose child dies runs its next command.
+//     ask            sends TERM to every process; waitForEnd waits for the grace period
+//     freezeAndKill  sends STOP to the rest until a scan finds nothing new, then KILL to all, and scans again. Stops
+//                    everything before the first KILL, because a shell whose child dies runs its next command.
 //                    Only processes that fork faster than a scan can follow are killed as they appear
 //                    (engine/newest-processes.ts). After the deadline, this continues in the background until
 //                    nothing is left.
-//     waitForRecords until the shims have recorded the ends; continues a stopped shim
+//     waitForRecords waits until the shims have recorded the ends; continues a stopped shim
 
 import { lastPid } from "../engine/last-pid.ts";
 import type { SignalNewPlan } from "../engine/newest-processes.ts";
@@ -74,7 +74,7 @@ class KillRound {
   readonly #signalled = new Map<StartedShell, Map<string, ProcessRef>>();
   readonly #denied = new Set<string>();
   readonly #running: Set<StartedShell>;
-  /** Whether nothing is left that could be killed. */
+  /** Whether no process is left that nacre could kill. */
   #isDone = false;
   /** The result of the last scan. */
   #remaining = new Map<StartedShell, ProcessRef[]>();
@@ -242,7 +242,7 @@ class KillRound {
     return newcomers;
   }
 
-  /** Returns whether a process has appeared. A scan can miss a chain of short-lived processes altogether. */
+  /** Returns whether a new process has appeared. A scan alone can miss a chain of short-lived processes. */
   async #stopAsItAppears(): Promise<boolean> {
     const plan = { firstMs: FORK_CHECK_MS, maxMs: FORK_CHECK_MAX_MS, signal: "SIGSTOP" } as const;
     return await this.#signalNew(this.#shells, plan);

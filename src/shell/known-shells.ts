@@ -93,7 +93,8 @@ export class KnownShells {
   /** Makes this manager responsible for the shell. */
   own(shell: ShellProcess): void {
     this.#own.add(shell);
-    // Only the owner answers the queries of a program. A host that takes over cannot know which were answered.
+    // Only the owner answers the terminal queries of a program. A host that takes over answers only new queries,
+    // because it cannot know which earlier ones were answered.
     if (shell.isRunning) shell.terminal?.answer(shell.started.attached ? "now" : "start");
   }
 
@@ -131,7 +132,7 @@ export class KnownShells {
     return shell;
   }
 
-  /** Forgets a shell whose files are removed, except that it existed. */
+  /** Forgets a shell whose files are removed. Remembers only that its id existed. */
   drop(id: string): void {
     const shell = this.#shells.get(id);
     this.#removed.set(id, shell?.scope);

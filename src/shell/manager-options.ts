@@ -29,11 +29,14 @@ export interface ShellManagerOptions extends ConfineOptions {
   readonly allowedRoots?: readonly string[];
   /** Disk cap of one output stream. @default 2 GiB */
   readonly capBytes?: number;
-  /** Live background shells per scope. @default 64 */
+  /** The most background shells that can run in a scope at the same time. @default 64 */
   readonly maxLiveShells?: number;
   /** The most sessions that can have a running bash at the same time. @default 32 */
   readonly maxSessions?: number;
-  /** The time between TERM and KILL. If it is longer than the default, also between INT and KILL in a session. @default 2000 */
+  /**
+   * The time between TERM and KILL. If longer than the default, also the time between INT and KILL in a session.
+   * @default 2000
+   */
   readonly killGraceMs?: number;
   /** Disk quota of all finished shells. @default 10 GiB */
   readonly quotaBytes?: number;
@@ -65,7 +68,7 @@ export interface CreateShellOptions extends ShellLabel {
   /** "merged" writes both streams to stdout, in the order the command printed them. @default "split" */
   readonly streams?: "split" | "merged";
   readonly capBytes?: number;
-  /** Runs the command in a new terminal, to type into it. @default false */
+  /** Runs the command in a new terminal, into which callers can type. @default false */
   readonly terminal?: boolean;
   /** The size of the terminal. @default 24 and 80 */
   readonly rows?: number;

@@ -1,5 +1,5 @@
-// Counts lines in bytes, four bytes at a time: counting takes most of the time of a search for plain text. Removes colors
-// from many lines at once, which is much faster than plainText for each line.
+// Counts lines in bytes, four bytes at a time: counting takes most of the time of a search for plain text. Removes
+// colors from many lines at once, which is much faster than plainText for each line.
 
 export interface Skimmed {
   /** A last line without a newline counts. */
@@ -41,8 +41,8 @@ export function countLines(bytes: Buffer): number {
 }
 
 /**
- * The lines without colors and other sequences that plainText removes, and without the CR of CRLF. undefined if a line is
- * redrawn or has other control characters, so that it needs plainText. `target` is at least as long as `bytes`.
+ * The lines without colors and other sequences that plainText removes, and without the CR of CRLF. undefined if a line
+ * needs plainText, because it is redrawn or has other control characters. `target` is at least as long as `bytes`.
  */
 export function withoutColors(bytes: Buffer, target: Buffer): Buffer | undefined {
   let length = 0;
@@ -71,12 +71,12 @@ function isHarmless(byte: number): boolean {
   return byte === 0x09 || byte === 0x0b || byte === 0x0c;
 }
 
-/** 0 if text follows the carriage return on its line. */
+/** The position after the carriage return; 0 if text follows it on the same line. */
 function returnEnd(bytes: Buffer, at: number): number {
   return at + 1 === bytes.length || bytes[at + 1] === NEWLINE ? at + 1 : 0;
 }
 
-/** Where the sequence ends that begins at `at`; 0 if it can do more than color what follows. */
+/** The end of the sequence that begins at `at`; 0 if the sequence can do more than color text. */
 function sequenceEnd(bytes: Buffer, at: number): number {
   const kind = bytes[at + 1] ?? 0;
   // A character set, as in the reset of many programs: ESC ( B.
@@ -87,7 +87,7 @@ function sequenceEnd(bytes: Buffer, at: number): number {
   while (isBetween(bytes[end], SPACE, ZERO - 1)) end++;
   const final = bytes[end];
   if (!isBetween(final, FIRST_FINAL, LAST_FINAL) || final === MOVE) return 0;
-  // Without redrawing, the cursor is at the end of the line, and erasing what follows changes nothing.
+  // Without redrawing, the cursor is at the end of the line, so erasing the rest of the line changes nothing.
   const erasesMore = final === ERASE && end > at + 2 && bytes[at + 2] !== ZERO;
   return erasesMore ? 0 : end + 1;
 }

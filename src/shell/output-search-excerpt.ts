@@ -1,5 +1,5 @@
-// The lines that a search shows: each match with the lines around it, and of a very long line the part around the match.
-// Runs in the worker thread, after the scan.
+// The lines that a search shows: each match with the lines around it. Cuts a very long line to the part around the
+// match. Runs in the worker thread, after the scan.
 import { readRange } from "../engine/cursor.ts";
 import { OUTPUT_SEARCH_LINE_MAX_CHARS, READ_CHUNK_BYTES, SEARCH_BLOCK_BYTES } from "../support/limits.ts";
 import { boundaryAfter } from "../text/boundary.ts";
@@ -62,7 +62,7 @@ function linesBefore({ path, from }: OutputPart, { line, start }: FoundLine, cou
   return lines;
 }
 
-/** Where the line begins that ends at `end`. */
+/** The start of the line that ends at `end`. */
 function lineStart(path: string, from: number, end: number): number {
   for (let stop = end; stop > from; ) {
     const start = Math.max(from, stop - READ_CHUNK_BYTES);
@@ -105,7 +105,7 @@ function textOfLine(path: string, { start, end, near }: FoundLine, pattern?: Sea
   return excerpt(text, pattern?.find(text)?.[0] ?? 0, wanted);
 }
 
-/** The part around `at`, and the size of the whole line in bytes. */
+/** The text around `at`, followed by the size of the whole line in bytes. */
 function excerpt(
   text: string,
   at: number,

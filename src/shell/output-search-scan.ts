@@ -1,5 +1,5 @@
-// Scans one output file for lines: numbers them, tests them, and remembers where the first matching ones are. Runs in
-// the worker thread. Reads each byte once and keeps one block in memory.
+// Scans one output file for lines: numbers them, tests them, and remembers the positions of the first matches. Runs in
+// the worker thread. Reads each byte once, with only one block in memory.
 //
 //   scanStream -> block of whole lines -> skimBlock   counts lines; finds out whether any line has control characters
 //                                      -> withoutColors, if one has
@@ -86,7 +86,7 @@ class StreamScan {
         if (count === 0) break;
         at += count;
         kept += count;
-        // The last block can hold the end of a long line and further lines.
+        // The last block can contain the end of a long line and further lines.
         do {
           const used = this.#take(this.#buffer.subarray(0, kept), at - kept, at >= end);
           kept -= used;
@@ -105,7 +105,7 @@ class StreamScan {
     }
   }
 
-  /** Scans as many whole lines as there are. Returns the number of bytes that are done. `base`: where they begin. */
+  /** Scans the whole lines in `bytes`, and returns the number of scanned bytes. `base`: their position in the file. */
   #take(bytes: Buffer, base: number, isLast: boolean): number {
     const open = this.#long;
     if (open) {
@@ -149,12 +149,12 @@ class StreamScan {
     } else this.#scanChunks(bytes, base, hasControls);
   }
 
-  /** The lines as plainText would return them; undefined if it has to convert each. Valid until the next call. */
+  /** The lines as plainText would return them; undefined if each needs plainText itself. Valid until the next call. */
   #plainOf(bytes: Buffer, hasControls: boolean): Buffer | undefined {
     return hasControls ? withoutColors(bytes, this.#plain) : bytes;
   }
 
-  /** Whether no line of the block has to be looked at. */
+  /** Whether the scan need not test the lines of the block one by one. */
   #canSkip(bytes: Buffer, hasControls: boolean): boolean {
     const { pattern } = this.#request;
     if (!pattern) return !this.#wantsMore;
@@ -199,7 +199,7 @@ class StreamScan {
     }
   }
 
-  /** Tests a part of a line that is too long for one string. Its first bytes are also the last ones of the part before. */
+  /** Tests a part of a line that is too long for one string. Each part overlaps with the previous one. */
   #testPart(bytes: Buffer, base: number, isEnd: boolean): void {
     const { pattern } = this.#request;
     const long = this.#long;

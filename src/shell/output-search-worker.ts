@@ -38,7 +38,7 @@ export interface SearchAnswer {
   readonly next: { readonly stream: StreamName; readonly line: number } | undefined;
 }
 
-/** An error would cross the thread boundary without its code. */
+/** A refusal is a value, because an error would cross the thread boundary without its code. */
 export type SearchReply = SearchAnswer | { readonly refusal: string };
 
 function replyTo(job: SearchJob): SearchReply {

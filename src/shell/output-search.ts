@@ -46,7 +46,7 @@ export interface SearchOptions {
 export interface SearchedStream {
   readonly stream: StreamName;
   readonly matches: number;
-  /** The number of the last line that the search reached: of the last line of the stream, if it is complete. */
+  /** The number of the last line that the search reached. If `isComplete`, the last line of the stream. */
   readonly lastLine: number;
   readonly isComplete: boolean;
   readonly searchedBytes: number;
@@ -54,7 +54,7 @@ export interface SearchedStream {
 }
 
 export interface SearchResult {
-  /** The matching lines and their context, as plain text. Of a very long line, the part around the match. */
+  /** The matching lines and their context, as plain text. A very long line is cut to the part around the match. */
   readonly lines: readonly ShownLine[];
   /** All matching lines, shown or not. */
   readonly matches: number;
@@ -103,7 +103,7 @@ export async function searchOutput(
   return resultOf(answer);
 }
 
-/** A shell whose files were removed has no output to search. That must not look like output without a match. */
+/** Throws if the files of the shell were removed: otherwise the result would look like output without a match. */
 export function checkPresent(id: string, parts: SearchedOutput["parts"]): void {
   if (existsSync(parts.stdout.path) || existsSync(parts.stderr.path)) return;
   throw sweptError(id);
@@ -132,7 +132,7 @@ function checkSearch(source: string | undefined, options: SearchOptions): void {
     throw refused("from_line and tail_lines exclude each other: give one of them.");
 }
 
-/** A line after the end of every stream is a mistake of the caller, not an empty result. */
+/** Throws if the line is after the end of every stream: an empty result would hide the caller's mistake. */
 function checkFromLine(fromLine: number, streams: readonly StreamAnswer[]): void {
   if (fromLine === 1 || streams.some(({ lastLine, isComplete }) => !isComplete || lastLine >= fromLine))
     return;

@@ -24,7 +24,7 @@ import type { Outcome } from "./outcome.ts";
 export type Readiness =
   | { readonly kind: "listening"; readonly port: number; readonly pid: number }
   | { readonly kind: "exists"; readonly path: string }
-  /** It listens in a network namespace of its own. */
+  /** A process of the shell listens on the port, but in a separate network namespace. */
   | { readonly kind: "unreachable"; readonly port: number; readonly pid: number; readonly remark: string }
   | { readonly kind: "ended"; readonly outcome: Outcome; readonly remark?: string }
   | { readonly kind: "expired"; readonly remark?: string };
@@ -56,7 +56,7 @@ export async function awaitPort(port: number, target: ReadyTarget): Promise<Read
   );
 }
 
-/** `allowedRoots`: refuses a path outside of them. */
+/** Refuses a path outside of `allowedRoots`. */
 export async function awaitFile(
   path: string,
   target: ReadyTarget,
@@ -68,7 +68,7 @@ export async function awaitFile(
   const full = resolve(workingDir, path);
   checkRoots(full, allowedRoots);
   return await poll(target, async () => {
-    // A directory of the path can become a link that leads outside.
+    // Check each time: a directory in the path can become a link that leads outside.
     checkRoots(full, allowedRoots);
     const isThere = exists(full) || (await existsInSandbox(full, target));
     return isThere ? { kind: "exists", path: full } : undefined;
@@ -97,14 +97,14 @@ async function existsInSandbox(full: string, { started, processes }: ReadyTarget
   return found.some(({ pid }) => exists(join(`/proc/${pid}/root`, full)));
 }
 
-/** Looks again and again, until something is found, the shell has ended, or the time is over. */
+/** Calls `look` until it finds something, the shell has ended, or the time is over. */
 async function poll(
   { life, deadline, signal }: ReadyTarget,
   look: () => Promise<Readiness | undefined>,
   remark: () => string | undefined = () => undefined,
 ): Promise<Readiness> {
   for (;;) {
-    // Read the outcome first: what became ready just before the end counts.
+    // Read the outcome before `look`: readiness just before the end counts.
     const { outcome } = life;
     const found = await look();
     if (found) return found;
@@ -183,7 +183,7 @@ class ListenerSearch {
   }
 }
 
-/** Which of these processes holds one of the sockets. */
+/** The first of these processes that has one of the sockets open. */
 function holderOf(rows: readonly SocketRow[], pids: readonly number[]): number | undefined {
   if (rows.length === 0) return undefined;
   return pids.find((pid) => {

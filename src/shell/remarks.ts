@@ -1,4 +1,4 @@
-// Remarks about the end of a shell: what its exit record holds besides the code.
+// Remarks about the end of a shell: what its exit record contains in addition to the exit code.
 import { existsSync, readFileSync } from "node:fs";
 import { sizeOf } from "../engine/cursor.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
@@ -10,7 +10,7 @@ import type { StreamName } from "./follow-output.ts";
 import { LOGGER_KILLED, spoolFullRemark, truncatedRemark } from "./lost-output.ts";
 
 export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): string[] {
-  // The shim of a session's bash does not know how its later loggers ended.
+  // The shim of a session's bash knows how the first loggers ended, but not how later loggers did.
   if (meta.output !== undefined && meta.output.stdout.file !== SHELL_NAMES.stdout)
     return confinementRemarks({ files, meta });
   const remarks: string[] = [];
@@ -50,7 +50,7 @@ export function truncationRemarks(
   });
 }
 
-/** Remarks about its sandbox and its limits. */
+/** Remarks about the sandbox and the limits of a shell. */
 export function confinementRemarks({ files, meta }: Pick<StartedShell, "files" | "meta">): string[] {
   return meta.confinement
     ? (attempt(() => readFileSync(files.remarks, "utf8").split("\n").filter(Boolean)) ?? [])

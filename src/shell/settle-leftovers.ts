@@ -22,7 +22,7 @@ export async function settleLeftovers(
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LEFTOVER_POLL_MAX_MS)) {
     const found = await find();
     const unsettled = found.filter(isUnsettled);
-    // A process that ended after it was found looks settled, because it holds nothing any more.
+    // A process that ended after it was found looks settled, because it has no open descriptors any more.
     if (unsettled.length === 0 || graceMs >= LEFTOVER_GRACE_MS || waitedMs >= LEFTOVER_WAIT_MAX_MS)
       return found.filter(({ pid }) => !isEnding(pid));
     await sleep(pauseMs);

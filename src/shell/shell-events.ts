@@ -1,4 +1,4 @@
-// The events about the shells of a manager. For commands of sessions: session/session-events.ts.
+// The events about the shells of a manager. session/session.ts emits the events about commands of sessions.
 import type { NacreEvents } from "../support/events.ts";
 import type { KillReport } from "./kill-report.ts";
 import type { ShellProcess } from "./shell-process.ts";

@@ -70,11 +70,11 @@ export class ShellLife {
     return this.#completedAt;
   }
 
-  /** How long ago it ended, independent of changes of the wall clock; null while it runs. */
+  /** The time since its end, unaffected by changes of the wall clock; null while it runs. */
   get endedAgoMs(): number | null {
     this.refresh();
     if (!this.#outcome || this.#endedMs === undefined) return null;
-    // The shell ended before this boot. No clock says how long before.
+    // The shell ended before this boot. No clock says how long before, so count from the boot.
     if (this.#started.origin === "another boot") return uptime() * 1000;
     return Math.max(0, monotonicMs() - this.#endedMs);
   }
@@ -104,7 +104,7 @@ export class ShellLife {
       const shimAlive = unseen === undefined && isSameProcess(shimPid, shimStart);
       // A living shim reports the end to its own host, so that host need not read the record. Other processes must.
       if (shimAlive && !attached) return;
-      // Read the record only after finding the shim dead, because then no process writes it any more.
+      // Read the record only after the check of the shim: once the shim is dead, no process writes the record.
       const { exit, cause } = readEndRecord(files.record);
       if (
         exit === "corrupt" &&

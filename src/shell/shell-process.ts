@@ -1,5 +1,5 @@
 // One tracked run of a command: its state, its output, how it ended, and how to end it. The manager starts and lists
-// shells; shell-life.ts decides how one ended, shell-output.ts reads its output.
+// shells; shell-life.ts decides how a shell ended, shell-output.ts reads its output.
 import type { Confinement } from "../engine/confinement.ts";
 import type { Cause, ExitRecord } from "../engine/end-record.ts";
 import type { ShellScope } from "../engine/process-scope.ts";
@@ -89,7 +89,7 @@ export class ShellProcess extends TerminalShell {
     return this.#life.completedAt;
   }
 
-  /** How long ago it ended, independent of changes of the wall clock; null while it runs. */
+  /** The time since its end, unaffected by changes of the wall clock; null while it runs. */
   get endedAgoMs(): number | null {
     return this.#life.endedAgoMs;
   }
@@ -108,7 +108,7 @@ export class ShellProcess extends TerminalShell {
     return this.started.meta.confinement;
   }
 
-  /** Facts about its start and its end besides the exit code: lost output, limits reached. */
+  /** Facts about the start and the end of the shell apart from its exit code: lost output, limits reached. */
   get remarks(): readonly string[] {
     const { record } = this.#life;
     const truncations = truncationRemarks(record, this.started, this.#output.truncated);
@@ -138,7 +138,7 @@ export class ShellProcess extends TerminalShell {
     return { stdout: this.started.files.stdout, stderr: this.started.files.stderr };
   }
 
-  /** The bytes [from, to) of its files that are its output so far. */
+  /** The parts of the files that contain the output of this shell so far. */
   get outputParts(): Readonly<Record<StreamName, OutputPart>> {
     return this.#output.parts;
   }
@@ -159,8 +159,8 @@ export class ShellProcess extends TerminalShell {
   }
 
   /**
-   * The new output since this reader's last call, stdout first. A very large backlog takes several calls. Without
-   * stderr, its cursor does not move.
+   * The new output since this reader's last call, stdout first. A very large backlog takes several calls. If
+   * `includeStderr` is false, the cursor of stderr does not move.
    */
   getNewOutput({ includeStderr = true, reader = "" } = {}): string {
     return this.#output.takeNew(reader, includeStderr);
@@ -172,7 +172,7 @@ export class ShellProcess extends TerminalShell {
   }
 
   /**
-   * Finds lines in everything it has printed, in a worker thread. Moves no cursor. `pattern`: RE2 syntax, or a RegExp
+   * Searches the whole output for lines, in a worker thread. Moves no cursor. `pattern`: RE2 syntax, or a RegExp
    * that RE2 understands; undefined shows every line.
    */
   async search(pattern?: string | RegExp, options: SearchOptions = {}): Promise<SearchResult> {
@@ -180,25 +180,25 @@ export class ShellProcess extends TerminalShell {
     return await searchOutput({ id: this.id, parts: this.outputParts }, pattern, options);
   }
 
-  /** What each of its processes does or waits for, observed for a second. The shape of `nacre why --json`. */
+  /** Observes for a second what each process does or waits for. The result has the shape of `nacre why --json`. */
   async why(): Promise<Diagnosis> {
     using _hold = holdEventLoop();
     return await diagnose(diagnosedShell(this, this.#processes));
   }
 
-  /** Live: everything printed so far, then new output until the shell ends or the signal aborts. */
+  /** Yields everything printed so far, then new output, until the shell ends or the signal aborts. */
   output(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OutputPiece, void, void> {
     checkOptions("shell.output", options);
     return this.#output.follow(options);
   }
 
-  /** The same output as raw bytes, from these positions on, until the signal aborts. */
+  /** Like output(), but yields raw bytes, and begins at the given positions. */
   outputBytes(options: Pick<Followed, "from" | "signal"> = {}): AsyncGenerator<OutputBytes, void, void> {
     checkOptions("shell.outputBytes", options);
     return this.#output.followBytes(options);
   }
 
-  /** The exit code, null if none is known. An expired wait throws and ends nothing. */
+  /** Waits for the end. Returns the exit code, null if none is known. If the time is over, throws and ends nothing. */
   async wait(timeoutMs?: number): Promise<number | null> {
     await this.waitFor({ exit: true }, timeoutMs);
     return this.exitCode;
@@ -206,7 +206,7 @@ export class ShellProcess extends TerminalShell {
 
   /**
    * Waits for a line that contains a text or matches a pattern, for a port or a file, or for "exit". Searches from the
-   * start of the output. Throws when the time is over, or the shell ends before.
+   * start of the output. Throws if the time is over or the shell ends first.
    */
   async waitFor<const W extends WaitFor>(what: W, limit?: WaitLimit): Promise<WaitedFor<W>> {
     const condition = wait.conditionOf(what, limit);
@@ -241,8 +241,8 @@ export class ShellProcess extends TerminalShell {
   }
 
   /**
-   * Interrupts the shell as Ctrl-C does: sends INT to everything it started at once, so that traps run. Kills what has
-   * not ended after the grace period. Resolves when none of its processes is left.
+   * Interrupts the shell as Ctrl-C does: sends INT, which runs traps, to all its processes at once. After the grace
+   * period, kills the rest. Resolves when none of its processes is left.
    */
   async interrupt({ by = "interrupt()", graceMs = INTERRUPT_GRACE_MS } = {}): Promise<void> {
     using _hold = holdEventLoop();
@@ -276,7 +276,10 @@ export class ShellProcess extends TerminalShell {
     this.#life.conclude(reported);
   }
 
-  /** Checks whether the shell still runs. Continues a stopped shim, which would never record the end of its command. @internal */
+  /**
+   * Checks whether the shell still runs. If only its shim is left and is stopped, continues the shim: otherwise the
+   * shim would never record the end. @internal
+   */
   refresh(): void {
     const { shimPid, commandPid, commandStart, unseen } = this.started;
     if (this.outcome || unseen !== undefined || isSameProcess(commandPid, commandStart)) return;

@@ -3,7 +3,7 @@ import type { ShellProcess } from "./shell-process.ts";
 
 export class StartKeys {
   readonly #runs = new Map<string, Promise<ShellProcess>>();
-  /** The key a shell was started with, by its id. */
+  /** The key of each started shell, by the id of the shell. */
   readonly #keys = new Map<string, string>();
 
   /** Returns the shell that was started with this key in this scope, or starts it. */

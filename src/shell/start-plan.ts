@@ -66,11 +66,11 @@ export function deadlineOf({ timeoutMs, durable }: CreateShellOptions): number |
 
 function checkedVariables(
   set: Readonly<Record<string, string>>,
-  beside: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   checkSettable(set);
   const { env } = buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set });
-  const tooLarge = environmentTooLarge({ ...beside, ...env });
+  const tooLarge = environmentTooLarge({ ...environment, ...env });
   if (tooLarge) throw tooLarge;
   return env;
 }

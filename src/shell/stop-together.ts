@@ -48,7 +48,7 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
   }
 }
 
-/** Whether the process handles pending signals before it runs more of its program: stopped, ended, or in the kernel. */
+/** True if stopped, ended or in the kernel: the process then handles pending signals before it runs its program. */
 function hasStopped(pid: number): boolean {
   const stat = readStat(pid);
   return stat === undefined || stat.hasEnded || "TtDX".includes(stat.state);

@@ -1,4 +1,4 @@
-// The part of a shell that types and draws, for shells with a terminal.
+// The methods of a shell that type into its terminal and read its screen.
 import type { TerminalSize } from "../engine/meta.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { NacreError } from "../support/errors.ts";
@@ -30,8 +30,8 @@ export abstract class TerminalShell {
   }
 
   /**
-   * Types text into its terminal; a newline is Enter. A prompt for a secret refuses it (`secret_prompt`), unless `secret`
-   * says that a person has typed the text. nacre stores none of it.
+   * Types text into its terminal; a newline is Enter. If the program prompts for a secret, throws `secret_prompt`,
+   * unless `secret` says that a person has typed the text. nacre does not store the text.
    */
   async write(text: string, options: { readonly secret?: boolean } = {}): Promise<void> {
     checkOptions("shell.write", options);
@@ -43,13 +43,13 @@ export abstract class TerminalShell {
     await this.needTerminal().type({ keys: keys.flat() });
   }
 
-  /** The screen of its terminal now. Still there after the end. */
+  /** The current screen of its terminal. Also available after the end. */
   async screen(): Promise<ShellScreen> {
     const { rows, cursor, waiting } = await this.needTerminal().view();
     return { screen: rows.map(({ text }) => text), cursor, waiting };
   }
 
-  /** Changes the size of its terminal, and tells the program. */
+  /** Changes the size of its terminal, and notifies the program. */
   async resize(size: Partial<TerminalSize>): Promise<void> {
     await this.needTerminal().resize(size);
   }

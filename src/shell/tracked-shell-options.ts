@@ -1,4 +1,4 @@
-// What a shell is made of (shell-process.ts). Generic, so that this file need not import the class.
+// The constructor options of a shell (shell-process.ts). Generic, so that this file need not import the class.
 import type { ShellScope } from "../engine/process-scope.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import type { KillReport } from "./kill-report.ts";
@@ -14,7 +14,7 @@ export interface TrackedShellOptions<Shell> {
   readonly allowedRoots?: readonly string[] | undefined;
   /** How long ago the shell began. @default 0, just now */
   readonly ageMs?: number;
-  /** A session reports its end, after it has drained loggers that the shim does not know. @default false */
+  /** Whether a session reports the end, after it has drained loggers that the shim does not know. @default false */
   readonly endIsReported?: boolean;
   /** Called once, when it has ended. */
   readonly onEnd: (shell: Shell) => void;

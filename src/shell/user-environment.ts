@@ -64,7 +64,7 @@ export class UserEnvironment {
   readonly variables = async (): Promise<Variables> => {
     const fingerprint = this.#fingerprint();
     if (this.#asked?.fingerprint !== fingerprint) this.#asked = { fingerprint, built: this.#ask() };
-    // If the new profile fails, the last good answer still holds.
+    // If the new profile fails, use the last good answer.
     const built = (await this.#asked.built) ?? this.#built;
     if (built !== this.#built) this.#merged = built && merged(this.#options.base, built);
     this.#built = built;
@@ -73,7 +73,7 @@ export class UserEnvironment {
     return Object.fromEntries(found);
   };
 
-  /** A note about a profile that could not be used; once. */
+  /** A note about a problem with the profile. Returns each note only once. */
   takeNote(): string | undefined {
     const note = this.#note;
     this.#note = undefined;

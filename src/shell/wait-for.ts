@@ -46,7 +46,7 @@ export type WaitedFor<What> = What extends RegExp | { readonly pattern: string |
   : What extends "exit" | { readonly exit: true }
     ? Extract<WaitResult, { kind: "ended" }>
     : What extends string
-      ? // A text that is not known here can be "exit".
+      ? // A text whose value the compiler does not know can be "exit".
         Extract<WaitResult, { kind: string extends What ? "matched" | "ended" : "matched" }>
       : WaitResult;
 
@@ -80,14 +80,14 @@ function checkLimit(limit: unknown): void {
   );
 }
 
-/** What a wait waits for, in words. */
+/** The awaited condition, in words. */
 export function describeWanted({ pattern, port, file }: WaitCondition): string {
   if (port !== undefined) return `port ${port}`;
   if (file !== undefined) return `the file ${file}`;
   return pattern === undefined ? "the end" : "the line";
 }
 
-/** The result of a wait that got what it waited for. Throws for the others. */
+/** Returns the result if the condition was met, otherwise throws. */
 export function metOrThrow(
   result: WaitResult,
   condition: WaitCondition,
@@ -113,7 +113,7 @@ export function metOrThrow(
   return result;
 }
 
-/** The code of a wait for a line that the shell ended without printing. */
+/** The error code if the shell ended without printing the awaited line. */
 export function missedLineCode(outcome: Outcome): ErrorCode {
   return outcome.kind === "exited" && outcome.code === 0 ? "no_match" : "exit_nonzero";
 }
@@ -169,7 +169,7 @@ async function awaitLine(
 function matcherOf(pattern: string | RegExp | LineMatcher): LineMatcher {
   if (typeof pattern === "string") return { matches: (line) => line.includes(pattern) };
   if (!isRegExp(pattern)) return pattern;
-  // A global or sticky pattern keeps the position of its last match.
+  // Remove g and y: such a pattern would continue after its last match.
   const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
   return { matches: (line) => stateless.test(line) };
 }
