@@ -34,7 +34,7 @@ const thrownBy = (run: () => unknown): unknown => {
 };
 
 describe("modes", () => {
-  test("safe keeps ordinary variables, and reports the dropped variables with the reason", () => {
+  test("safe keeps ordinary variables, and reports each dropped variable with the reason", () => {
     const { env, dropped } = buildEnvironment({ inherited });
     expect(env).toEqual({
       PATH: "/usr/bin",
@@ -197,7 +197,7 @@ describe("locale", () => {
     expect(LC_ALL).toBe({ LC_ALL: undefined, ...locale }.LC_ALL);
   });
 
-  test("a caller's locale is kept", () => {
+  test("a locale that the caller sets is not changed", () => {
     expect(buildEnvironment({ inherited: {}, set: { LANG: "C" } }).env).toMatchObject({ LANG: "C" });
   });
 });

@@ -33,7 +33,7 @@ const octal = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** The spelling of the value, the text, and the redacted text. */
+/** Each entry has the spelling of the value, the text, and the redacted text. */
 const spelled: readonly (readonly [title: string, text: string, expected: string])[] = [
   ["unchanged", `x=${QUOTED}.`, "x=[redacted:QUOTED]."],
   ["in JSON", `{"p":${JSON.stringify(QUOTED)}}`, '{"p":"[redacted:QUOTED]"}'],
@@ -221,7 +221,7 @@ test.each([
   const text = unit.repeat(Math.ceil(1_000_000 / unit.length));
   const started = performance.now();
   redact(text, { values });
-  // A quadratic search takes minutes here.
+  // A quadratic search would take minutes.
   expect(performance.now() - started).toBeLessThan(60_000);
 });
 

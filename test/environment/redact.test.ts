@@ -78,7 +78,7 @@ describe("values of dropped variables", () => {
     { name: "SHORT", value: "1234567" },
   ];
 
-  test("are replaced by their name; of two values with the same prefix, the longer value is matched", () => {
+  test("are replaced by their names; if one value is a prefix of another, the longer value is matched", () => {
     expect(redact("x correct horse battery, correct horse, a.*(b)+[c]$^ 1234567", { values })).toBe(
       "x [redacted:LONGER], [redacted:DB_PASSWORD], [redacted:ODD] 1234567",
     );
@@ -180,7 +180,7 @@ describe("a stream", () => {
     );
   });
 
-  test("gives the same result for every division into chunks, even for secrets longer than the held part", () => {
+  test("gives the same result for every division into chunks, even for secrets longer than the part held back", () => {
     const run = fc.constantFrom(
       x(9_000),
       `${x(15_000)} `,
@@ -226,7 +226,7 @@ describe("hostile text takes linear time", () => {
     const text = unit.repeat(Math.ceil(1_000_000 / unit.length));
     const started = performance.now();
     redact(text);
-    // A quadratic search takes minutes here.
+    // A quadratic search would take minutes.
     expect(performance.now() - started).toBeLessThan(60_000);
   });
 

@@ -1,4 +1,4 @@
-// Admission judges a command with the state of its session.
+// Admission judges a command together with the state of its session.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -37,7 +37,7 @@ describe("a function that a session has defined", () => {
     });
   });
 
-  test("is part of a second judgment of a command that was admitted before it and runs after it", async () => {
+  test("is part of a second judgment of a command that was admitted before the definition and runs after it", async () => {
     await using kit = await kitWith();
     const first = kit.call("Bash", { command: "until [ -e go ]; do sleep 0.02; done; cd() { :; }" });
     const waits: string[] = [];
@@ -58,7 +58,7 @@ describe("a function that a session has defined", () => {
   });
 });
 
-test("variables of a call reach the policy like variables of the session", async () => {
+test("variables of a call reach the policy in the same way as variables of the session", async () => {
   const homes: unknown[] = [];
   const judge: NonNullable<ExecutionOptions["judge"]> = (command, facts) => {
     homes.push(facts.session?.variables["HOME"]);

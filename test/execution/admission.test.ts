@@ -199,7 +199,10 @@ describe("an approval for one directory", () => {
     return { kit, workingDir };
   };
 
-  /** Starts a runner, approves the first request after `meanwhile`, and refuses the next. Returns the requests. */
+  /**
+   * Starts a runner, calls `meanwhile`, approves the first request and refuses the next. Returns the
+   * requests.
+   */
   const requestsOf = async (run: (typeof RUNNERS)[string], kit: Toolkit, meanwhile: () => unknown) => {
     const asked: ApprovalRequest[] = [];
     await run(kit, async (request) => {
@@ -223,7 +226,7 @@ describe("an approval for one directory", () => {
   });
 
   test.each(Object.entries(RUNNERS))(
-    "does not count for another that the policy allows: %s",
+    "does not count for another directory, even if the policy allows the command there: %s",
     async (_, run) => {
       const { judge } = saying({});
       const allowSecond: typeof judge = (command, facts) =>
@@ -255,7 +258,7 @@ describe("an approval for one directory", () => {
     },
   );
 
-  test("counts if the session returns to it before the command's turn", async () => {
+  test("counts if the session returns to that directory before the command's turn", async () => {
     const { kit, workingDir } = await kitIn(directory());
     await using _kit = kit;
     let questions = 0;
@@ -270,7 +273,7 @@ describe("an approval for one directory", () => {
   });
 });
 
-test("a refusal names rule, reason, alternative and directory, thrown or in metadata", async () => {
+test("a refusal names rule, reason, alternative and directory, whether it is thrown or in metadata", async () => {
   const { judge } = saying({ verdict: "deny" });
   const base = directory();
   await using kit = await createToolkit({ workingDir: base, stateRoot: join(base, "state"), judge });

@@ -57,7 +57,7 @@ test("a large command that fails returns without a long search for paths with sp
   expect(performance.now() - started).toBeLessThan(100_000);
 });
 
-test("a command has no stdin and no terminal to wait for", async () => {
+test("a command has an empty stdin and no terminal, so it cannot wait for input", async () => {
   const { bash } = tools();
   const result = await bash(
     "echo test | cat; cat; read -r x; echo read $?; [[ -p /dev/stdin ]] || echo no pipe; cat < /dev/tty",

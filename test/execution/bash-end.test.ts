@@ -1,4 +1,5 @@
-// Calls that end before their command does (timeout, cancellation), and processes that a command leaves running.
+// A timeout or a cancellation ends a call and its command. Processes that a command leaves running are
+// leftovers.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -155,7 +156,7 @@ describe("a leftover of a command", () => {
     expect(metadata).not.toHaveProperty("bash_id");
   });
 
-  test("is reported with a kill command in the modes dialect, which has no KillShell", async () => {
+  test("is reported together with a kill command in the modes dialect, which has no KillShell", async () => {
     const marks = new Mark();
     const { notes, metadata } = await tools().call("bash", { command: leaveSleep(marks.next()) });
     const [left] = marks.processes();

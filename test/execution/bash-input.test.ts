@@ -1,4 +1,4 @@
-// BashInput: typing, the screen in its result, and refused input.
+// BashInput types into a terminal and returns its screen, or refuses the input.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,9 +7,15 @@ import { APPROVED, drive, expectPlain, screenOf } from "../fixtures/terminals.ts
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools: make } = useTools();
-/** In these tests no person can be asked, except where a test passes an approve callback. */
+/**
+ * The error code of a command that needs approval. In these tests no person can be asked, unless a test
+ * passes an approve callback.
+ */
 const PENDING = expect.stringMatching(/^approval_/);
-/** An interactive bash ignores SIGTERM, so every kill waits for the full grace period: keep it short. */
+/**
+ * The grace period is short: an interactive bash ignores SIGTERM, so every kill waits until the period is
+ * over.
+ */
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 
 test("answers questions, shows the screen, and reports the exit code", async () => {
@@ -32,7 +38,7 @@ test("answers questions, shows the screen, and reports the exit code", async () 
   expect(metadata).toMatchObject({ status: "failed", exit_code: 7, waiting: "no", is_running: false });
 });
 
-test("keeps the screen after the shell has ended, and refuses to type", async () => {
+test("returns the last screen after the shell has ended, and refuses to type", async () => {
   const tools = make({ ...TERMINALS });
   const ended = await drive(tools, "printf 'one\\ntwo\\n'");
   await ended.shell.wait(20_000);
@@ -115,7 +121,7 @@ test("keys work at a prompt for a secret", async () => {
   expect((await asked.look()).text).not.toContain("never");
 });
 
-test("end of input, interrupt, and the size of the terminal", async () => {
+test("end of input and interrupt reach the program, and the size of the terminal can be set", async () => {
   const tools = make({ ...TERMINALS });
   const size = await drive(tools, "while stty size; do read -r; done", { rows: 30, cols: 100 });
   expect((await size.look()).text).toBe("30 100");
@@ -234,7 +240,7 @@ describe("approval", () => {
     expect(reasons[0]).toMatch(/^(?!The command gets a terminal).+The command gets a terminal/);
   });
 
-  test("is still required with an allow rule for the program, but not with the profile off", async () => {
+  test("is required even with an allow rule for the program, but not with the profile off", async () => {
     const rules = [{ id: "cats", verdict: "allow", program: "cat", matches: "cat" }] as const;
     const args = { command: "cat", run_in_background: true, terminal: true };
     expect(await make({ ...TERMINALS, rules }).call("Bash", args)).toMatchObject({ code: PENDING });

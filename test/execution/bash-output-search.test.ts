@@ -23,7 +23,7 @@ test("a search shows numbered lines and marks nothing as read", async () => {
   expect(body((await read(shell, { search: "nowhere" })).output)).toBe("(no line matched)");
 });
 
-test("the result stays within its limit, and its note says how to continue", async () => {
+test("the result stays within its limit, and a note says how to continue the search", async () => {
   const { start, read } = tools();
   const shell = await start("seq -f 'request number %g' 100000");
   await shell.wait(20_000);
@@ -81,7 +81,7 @@ test.each([
   const other = newManager({ stateRoot });
   const shell = await other.createShell({ command: "echo x", workingDir: directory() });
   await shell.wait(20_000);
-  // The first start of a host schedules a sweep.
+  // This host sweeps the shell: its first start schedules a sweep.
   const { start, read, call, manager } = tools({ shells: { stateRoot, finishedMaxAgeSeconds: 0 } });
   if (isKnown) expect((await read(shell)).output).toContain("x");
   await start("sleep 300");

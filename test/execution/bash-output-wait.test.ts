@@ -16,7 +16,7 @@ describe("waiting for a line", () => {
     expect(body(result.output)).toBe("starting\nlistening on 8080\n");
   });
 
-  test("also searches stderr, and ignores colors", async () => {
+  test("searches stderr, too, and ignores colors", async () => {
     const { start, read } = tools();
     const shell = await start("printf '\\e[32mready\\e[0m in 5 ms\\n' >&2; sleep 300");
     expect((await read(shell, { wait_for: "^ready in" })).output).toContain("[stderr]\nready in 5 ms\n");

@@ -71,7 +71,7 @@ describe("a read", () => {
     expect(body((await read(shell)).output)).toBe("once\n");
   });
 
-  test("over the limit is truncated in the middle, and the next read continues after it", async () => {
+  test("over the limit is truncated in the middle, and the next read continues after all of that output", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("seq 1 50000; echo mark");
@@ -89,7 +89,7 @@ describe("a read", () => {
 });
 
 describe("a filter", () => {
-  test("counts what it leaves out as read", async () => {
+  test("marks the lines that it leaves out as read", async () => {
     const { start, read } = tools();
     const shell = await start("printf 'a1\\nb1\\na2\\n'; echo b2 >&2; echo a3 >&2");
     await shell.wait(10_000);
@@ -99,14 +99,14 @@ describe("a filter", () => {
     expect(body((await read(shell)).output)).toBe("(no new output since last check)");
   });
 
-  test("sees lines without their colors", async () => {
+  test("is matched against lines without their colors", async () => {
     const { start, read } = tools();
     const shell = await start("printf '\\e[31mERR\\e[0mOR x\\ninfo\\n'");
     await shell.wait(10_000);
     expect(body((await read(shell, { filter: "^ERROR x$" })).output)).toBe("ERROR x\n");
   });
 
-  test("is matched in linear time, over 50,000 characters", async () => {
+  test("is matched in linear time against 50,000 characters", async () => {
     const { start, read } = tools();
     const shell = await start("printf 'a%.0s' {1..50000}; echo '!'");
     await shell.wait(10_000);

@@ -1,4 +1,4 @@
-// Calls of Bash share a bash: the state that persists, the end of the bash, and the result that reports it.
+// Calls of Bash share a bash, and its state persists between calls. A result reports the end of that bash.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -83,7 +83,7 @@ describe("the next call", () => {
     );
   });
 
-  test("waits for the previous one, reports that as progress, and can be cancelled", async () => {
+  test("waits for the previous call, reports the wait as progress, and can be cancelled", async () => {
     const { bash } = tools();
     const messages: string[] = [];
     const onProgress = ({ message }: { message: string }) => messages.push(message);
@@ -150,7 +150,7 @@ describe("the policy", () => {
 });
 
 describe("output", () => {
-  test("of one call is the entire content of the file that its result names", async () => {
+  test("of one call is the only content of the file that its result names", async () => {
     const { bash } = tools({ maxOutputChars: 1000 });
     await bash("echo noise; echo noise >&2");
     const long = await bash("seq 1000; echo oops >&2");

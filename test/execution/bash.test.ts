@@ -106,7 +106,7 @@ describe("how a command ends", () => {
     });
   });
 
-  test("by another caller is reported with that caller", async () => {
+  test("by a kill of another caller is reported with the name of that caller", async () => {
     const { call, bash, manager } = tools();
     const running = bash("echo up; exec sleep 300");
     const [shell] = await eventually(() => {
@@ -134,7 +134,7 @@ describe("how a command ends", () => {
   });
 });
 
-describe("where it runs", () => {
+describe("where a command runs", () => {
   test("is the working directory of the call, and the variables of the call are set", async () => {
     const { bash } = tools();
     const workingDir = directory();
@@ -177,7 +177,7 @@ describe("the tool", () => {
     });
   });
 
-  test("describes the host's options to a model", () => {
+  test("has a description of the host's options for the model", () => {
     const { description } = new BashTool({
       defaultTimeoutMs: 5_000,
       maxTimeoutMs: 7_000,

@@ -1,4 +1,4 @@
-// Symbolic links that are on disk when a command is judged: the target of the link decides the verdict.
+// If a symbolic link is on disk when a command is judged, the target of the link decides the verdict.
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -11,7 +11,7 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
 
-/** A separate home directory that contains a file, and a workspace below it. */
+/** A home directory for these tests, which contains a file. The workspace is below it. */
 let home = "";
 let work = "";
 
@@ -167,7 +167,7 @@ describe("a link whose name or target is not UTF-8", () => {
   });
 });
 
-describe("a directory with a path through a link", () => {
+describe("a directory whose path contains a link", () => {
   test("is judged by its real path: its files are inside the workspace, and its parents are outside", () => {
     const alias = join(directory(), "alias");
     symlinkSync(home, alias);

@@ -22,7 +22,7 @@ test("without options, every value has its default", async () => {
   });
 });
 
-test("the options of a host are kept", () => {
+test("the options of a host override the defaults", () => {
   const own = manager();
   const given = {
     defaultTimeoutMs: 1,

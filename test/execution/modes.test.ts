@@ -73,7 +73,7 @@ describe("a background process", () => {
     await eventually(() => expect(readFileSync(file, "utf8")).toBe(`${pid}\n`));
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     expect(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2]).toBe(String(pid));
-    // The kill command of the reminder works from another command.
+    // The model can run the reminder's kill command as its next command.
     expect((await run(`kill -9 -${pid}`)).success).toBe(true);
     await eventually(() =>
       expect(readFileSync(file, "utf8")).toBe(`${pid}\n\n\n[background process failed: exit code 137]\n`),

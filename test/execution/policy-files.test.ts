@@ -67,7 +67,7 @@ describe("files of rules", () => {
     expect(idsOf(new PolicyFiles({ home: join(dir, "somebody") }))).toEqual([["user", "no-curl"]]);
   });
 
-  test("a file at the top of a repository applies to its subdirectories, a file above the repository does not", () => {
+  test("a file at the top of a repository applies to subdirectories, but a file above the repository does not", () => {
     const below = join(workspace, "packages/api");
     mkdirSync(below, { recursive: true });
     put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
@@ -77,7 +77,7 @@ describe("files of rules", () => {
     expect(idsOf(new PolicyFiles({}), below)).toEqual([["workspace", "no-curl"]]);
   });
 
-  test("are read once: later changes have no effect", () => {
+  test("are read once, so later changes have no effect", () => {
     const file = put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
     const files = new PolicyFiles({});
     expect(idsOf(files)).toHaveLength(1);
@@ -97,7 +97,7 @@ describe("files of rules", () => {
   });
 });
 
-describe("an invalid file is an error with problem, line and remedy", () => {
+describe("an invalid file causes an error with the problem, the line and a remedy", () => {
   const failure = (files = new PolicyFiles({})) => {
     try {
       files.rulesFor(workspace);

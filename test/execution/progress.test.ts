@@ -8,8 +8,8 @@ afterEach(() => {
 });
 
 /**
- * Runs a command, aborts it when a progress message contains `word`, and returns all progress messages with their
- * times.
+ * Runs a command, and aborts it when a progress message contains `word`. Returns all progress messages with
+ * their times.
  */
 async function follow(kit: ReturnType<typeof tools>, command: string, word: string) {
   const reported: { message: string; at: number }[] = [];

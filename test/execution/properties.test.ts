@@ -1,4 +1,4 @@
-// Properties of every output, tested with real commands that print it.
+// Properties that hold for every output, tested with real commands that print random output.
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -28,7 +28,7 @@ const text = fc
   )
   .map((parts) => parts.join(""));
 
-/** The bytes of a text, cut anywhere, even inside characters. */
+/** The bytes of a text, divided anywhere, even inside characters. */
 const pieces = fc
   .tuple(text, fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }))
   .map(([whole, cuts]) => {
@@ -45,7 +45,7 @@ async function print(
 ): Promise<void> {
   let expected = sizeOf(shell.outputFiles.stdout);
   for (const part of parts.filter(({ length }) => length > 0)) {
-    // Each piece gets a new file, because `cat` may still have the previous file open.
+    // Write each piece to a new file, because `cat` may still have the previous file open.
     const name = `piece-${expected}`;
     writeFileSync(join(shell.workingDir, name), part);
     expected += part.length;

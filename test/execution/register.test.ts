@@ -50,7 +50,7 @@ describe("registering", () => {
   });
 });
 
-test("the dangerous patterns are the rules that deny, and cannot be changed", () => {
+test("the dangerous patterns are the rules with the verdict deny, and cannot be changed", () => {
   const patterns = BashTool.DANGEROUS_PATTERNS;
   expect(patterns.map(({ id }) => id)).toContain("fork-bomb");
   for (const { id, reason } of patterns) expect([id, reason.length > 0]).toEqual([id, true]);

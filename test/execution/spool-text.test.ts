@@ -28,7 +28,7 @@ describe("a part of a spool file", () => {
     });
   });
 
-  test("that is large is read at its beginning and end, and the middle is counted to the character", async () => {
+  test("that is large is read only at its beginning and end, and the characters of the middle are counted exactly", async () => {
     for (const unit of ["line of text\n", "é😀 €\n", "x"]) {
       const whole = `.${unit.repeat(Math.ceil((3 * WHOLE_READ_MAX_BYTES) / Buffer.byteLength(unit)))}`;
       const { head, middle, tail } = await textOf(spoolPart(whole), unchanged);
@@ -55,7 +55,7 @@ describe("a part of a spool file", () => {
 });
 
 describe("filtering a part", () => {
-  test("keeps exactly the matching lines across scan pieces", async () => {
+  test("keeps exactly the matching lines, even across the pieces of a scan", async () => {
     const lines = Array.from({ length: 60_000 }, (_, i) => `line ${i} é😀`);
     const { ends, skipped } = await filteredTextOf(
       spoolPart(lines.join("\n")),

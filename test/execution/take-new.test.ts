@@ -6,7 +6,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools, manager, run } = useTools();
 
 describe("new output", () => {
-  test("is taken once, up to the last complete line while the shell runs", async () => {
+  test("is returned once, up to the last complete line while the shell runs", async () => {
     const { shell, say } = await tools().talker();
     expect(hasNew(shell, "r")).toBe(false);
     say("printf 'ab\\ncd'; printf 'x\\n' >&2");

@@ -85,7 +85,7 @@ test.each(["\x1b", "\x1b[31mred", "Ctrl-\x7f", "\u009b31m", "a\u202eb", "\x07", 
     expect(refused).toMatchObject({ success: false, code: "invalid_input" });
     expect(refused.error).toContain("Unknown key");
     expect(refused.error).not.toMatch(CONTROL);
-    // The key before the unknown key was not pressed either.
+    // The key before the unknown key was not pressed.
     expect(asked.shell.isRunning).toBe(true);
   },
 );

@@ -1,4 +1,4 @@
-// BashInput at an idle shell prompt: the policy judges each complete line.
+// At an idle shell prompt, the policy judges each complete line that BashInput types.
 import { describe, expect, test } from "vitest";
 import { linesOf } from "../../src/execution/typed-lines.ts";
 import { TERMINAL_LINE_MAX_CHARS } from "../../src/support/limits.ts";
@@ -6,11 +6,16 @@ import { drive } from "../fixtures/terminals.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools: make } = useTools();
-/** An interactive bash ignores TERM, so each kill waits for the full grace period. */
+/**
+ * The grace period is short: an interactive bash ignores TERM, so each kill waits until the period is over.
+ */
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 const BASH = "PS1='$ ' bash --norc --noprofile";
 
-/** A shell at its prompt. Its person approves the terminal, but other commands only if they contain `approved`. */
+/**
+ * A shell at its prompt. A person approves the terminal, and approves other commands only if they contain
+ * `approved`.
+ */
 async function driveAsked(command: string, approved?: string) {
   const asked: string[] = [];
   const approve = async (request: { readonly command: string; readonly rule: string }) => {
@@ -119,7 +124,7 @@ describe("a line at an idle shell prompt", () => {
     expect(asked).not.toEqual([]);
   });
 
-  test("is refused if another shell than bash would read it and bash cannot parse it", async () => {
+  test("is refused if a shell other than bash would read it and bash cannot parse it", async () => {
     const { shell } = await driveAsked("PS1='$ ' dash");
     expect(await shell.input({ text: "git push --force; [[\n" })).toMatchObject({ success: false });
     expect(await shell.type("echo fine\n")).toContain("\nfine");

@@ -1,4 +1,4 @@
-// Cached verdicts: always equal to a new judgment, and reused only if none of their inputs has changed.
+// A cached verdict always equals a new judgment. It is reused only if none of its inputs has changed.
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -44,7 +44,7 @@ const NO_STATE = { functions: [], aliases: {}, hashed: {}, variables: {}, shellO
 describe("a command that was judged before", () => {
   test("is not judged again while nothing has changed", () => {
     expect(verdictOf("rm -rf src", { session: { ...NO_STATE } })).toBe("allow");
-    // A different object with the same content.
+    // This session state is a different object with the same content.
     expect(verdictOf("rm -rf src", { session: { ...NO_STATE } })).toBe("allow");
     expect(judged).toEqual(["rm -rf src"]);
   });
@@ -82,7 +82,7 @@ describe("a command that was judged before", () => {
   });
 });
 
-test("the links of a cached verdict are no longer current if a link changes before the command starts", () => {
+test("a cached verdict is outdated if one of its links changes before the command starts", () => {
   verdictOf("rm -rf src/*");
   const facts = factsWith();
   cache.verdict("rm -rf src/*", facts);
@@ -93,7 +93,7 @@ test("the links of a cached verdict are no longer current if a link changes befo
   expect(facts.links.isCurrent()).toBe(false);
 });
 
-test("the cache keeps a bounded number of commands: the most recently used", () => {
+test("the cache contains a bounded number of commands, the most recently used ones", () => {
   verdictOf("true");
   for (let i = 1; i < VERDICT_CACHE_MAX_COUNT; i++) verdictOf(`echo ${i}`);
   verdictOf("true");

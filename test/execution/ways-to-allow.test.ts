@@ -59,7 +59,7 @@ describe("the advice on how to allow a command", () => {
       const verdict = resolved.judge("cat", facts);
       expect(verdict.rule).toBe("terminal-input");
       expect(waysToAllow("cat", verdict, facts, resolved)).toMatch(new RegExp(`^To allow it, ${way}, or `));
-      // The alternative is the same for every entry point.
+      // The alternative must not name the option, because it is the same for every entry point.
       expect(verdict.alternative).not.toContain("workspace-write");
     },
   );

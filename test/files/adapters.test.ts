@@ -1,4 +1,4 @@
-// One call of each file tool through MCP, the AI SDK, OpenAI Agents, Anthropic and LangChain.
+// These tests call each file tool once through MCP, the AI SDK, OpenAI Agents, Anthropic and LangChain.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { invokeFunctionTool, RunContext } from "@openai/agents";

@@ -1,4 +1,4 @@
-// Full, read-only and unwritable disks: a clear error, and nothing changes.
+// On a full, read-only or unwritable disk, the file tools report a clear error and change nothing.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

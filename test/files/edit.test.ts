@@ -34,7 +34,7 @@ async function given(name: string, content: string | Buffer): Promise<void> {
   expect(await read(name)).toMatchObject({ success: true });
 }
 
-/** Python has the system calls that Node lacks. */
+/** Runs a Python program with the path as its argument: Python has system calls that Node lacks. */
 function attributes(program: string, name: string): string {
   return execFileSync("python3", ["-c", program, path(name)], { encoding: "utf8" });
 }
@@ -63,7 +63,7 @@ describe("Write", () => {
     expect(readdirSync(path("a/b"))).toEqual(["c.txt"]);
   });
 
-  test("replaces only a file that its agent has read, and keeps the mode", async () => {
+  test("replaces only a file that the calling agent has read, and keeps the file's mode", async () => {
     writeFileSync(path("a.sh"), "old\n", { mode: 0o755 });
     chmodSync(path("a.sh"), 0o755);
     expect(await write("a.sh", "new\n")).toMatchObject({
@@ -77,7 +77,7 @@ describe("Write", () => {
     expect(await write("a.sh", "newer\n")).toMatchObject({ success: true });
   });
 
-  test("does not accept that another agent has read the file", async () => {
+  test("refuses a file that only another agent has read", async () => {
     writeFileSync(path("a.txt"), "old\n");
     await kit().call("Read", { file_path: "a.txt" }, { agentId: "one" });
     const args = { file_path: "a.txt", content: "new\n" };
@@ -85,7 +85,7 @@ describe("Write", () => {
     expect(await kit().call("Write", args, { agentId: "one" })).toMatchObject({ success: true });
   });
 
-  test("creates the target of a dangling link, and names it", async () => {
+  test("creates the target of a dangling link, and names the target", async () => {
     symlinkSync("target.txt", path("link"));
     const result = await write("link", "text\n");
     expect(result.output).toContain(`${path("link")} -> ${path("target.txt")}`);
@@ -161,7 +161,7 @@ describe("Edit", () => {
     expect(textOf("a.ts")).toBe("const a = 1;\nfoo();\nconst b = 2;\nfoo();\n");
   });
 
-  test("reads and writes LF in its arguments as CRLF if the file has CRLF", async () => {
+  test("treats LF in its arguments as CRLF if the file has CRLF", async () => {
     await given("a.txt", "one\r\ntwo\r\nthree\r\n");
     expect(await replace("a.txt", "one\ntwo", "1\n2\n2a")).toMatchObject({ success: true });
     expect(textOf("a.txt")).toBe("1\r\n2\r\n2a\r\nthree\r\n");
@@ -210,7 +210,7 @@ describe("Edit", () => {
     expect(textOf("a.txt")).toBe("text\n");
   });
 
-  test("shows what changed since the Read, without secrets", async () => {
+  test("shows the changes since the Read, without secrets", async () => {
     const token = `ghp_${"a1B2".repeat(9)}`;
     await given("a.txt", "one\ntwo\n");
     writeFileSync(path("a.txt"), `one\n2 ${token}\n`);
@@ -259,7 +259,7 @@ describe("Edit", () => {
     expect(before).toMatch(/user\.note.*posix_acl_access/);
   });
 
-  test("does not take an access control list from the directory", async () => {
+  test("does not inherit an access control list from the directory", async () => {
     await given("a.txt", "one\n");
     attributes(SET_DEFAULT, ".");
     await replace("a.txt", "one", "two");
@@ -275,7 +275,7 @@ describe("Edit", () => {
     expect(await replace("large", "a", "b")).toMatchObject({ error: expect.stringContaining("at most") });
   });
 
-  test("a dry run reports what it would change", async () => {
+  test("a dry run reports the changes that it would make", async () => {
     await given("a.txt", "one\n");
     const args = { file_path: "a.txt", old_string: "one", new_string: "two" };
     const result = await kit().call("Edit", args, { dryRun: true });

@@ -1,4 +1,5 @@
-// Attempts to bypass the policy and the sandbox with the file tools. None succeeds if a command would be stopped.
+// The file tools do not bypass the policy or the sandbox: a path that a command cannot use is refused by
+// these tools, too.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +45,7 @@ afterAll(() => {
   process.env["HOME"] = realHome;
 });
 
-/** Paths that lead to the key. */
+/** Different paths of the key. */
 const READS: readonly (() => string)[] = [
   () => key(),
   () => "~/.ssh/id_ed25519",
@@ -118,7 +119,7 @@ function escapeTests(options: Partial<ToolkitOptions>): void {
     }
   }, 120_000);
 
-  test("no path is written that a command may not write", async () => {
+  test("no path that a command may not write is written", async () => {
     for (const path of WRITES) {
       const file_path = path();
       for (const [tool, args] of [

@@ -1,4 +1,4 @@
-// Random edits over every kind of text: only the requested bytes change.
+// Random edits of every kind of text change only the requested bytes.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { applyEdits } from "../../src/files/edit-text.ts";
@@ -33,7 +33,7 @@ test("2,000 random edits change only the requested bytes", () => {
     const kind = KINDS[i % KINDS.length] ?? "lf";
     const bytes = bytesFor(kind, random);
     const { text, encoding } = decodeFile(bytes, "file");
-    // Cut a piece out of the file, at whole characters.
+    // Choose a piece of the file that consists of whole characters.
     const units = [...text];
     const from = random(units.length);
     const piece = units.slice(from, from + 1 + random(8)).join("");

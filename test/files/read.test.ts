@@ -27,7 +27,7 @@ describe("Read", () => {
     });
   });
 
-  test("starts at an offset and reports where to continue", async () => {
+  test("starts at an offset and reports the offset at which to continue", async () => {
     writeFileSync(path("a.txt"), Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join(""));
     const result = await read("a.txt", { offset: 4, limit: 2 });
     expect(result.output).toBe("4\tline 4\n5\tline 5\n");
@@ -42,7 +42,7 @@ describe("Read", () => {
     expect((await read("b.txt")).output).toBe("1\tb\n");
   });
 
-  test("cuts long lines and names them", async () => {
+  test("truncates long lines and reports their numbers", async () => {
     writeFileSync(path("long.txt"), `${"x".repeat(5_000)}\nnext\n`);
     const result = await read("long.txt");
     expect(result.output).toContain("… [line 1 is cut: 3000 more characters]\n2\tnext\n");
@@ -84,7 +84,7 @@ describe("Read", () => {
     expect((await read("b.txt")).notes.join()).toContain("hard link");
   });
 
-  test("redacts secrets without moving lines, and reports it", async () => {
+  test("redacts secrets without moving lines, and reports the redaction", async () => {
     const token = `ghp_${"a1B2".repeat(9)}`;
     const key = `-----BEGIN PRIVATE KEY-----\n${"QUJD\n".repeat(4)}-----END PRIVATE KEY-----`;
     writeFileSync(path("a.txt"), `first\nt=${token} end\n${key}\nlast\n`);

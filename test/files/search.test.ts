@@ -47,7 +47,7 @@ describe.each(["rg", "grep"])("with %s", (program) => {
   const glob = (args: GlobArguments) => kit.call("Glob", args);
   const grep = (args: GrepArguments) => kit.call("Grep", args);
 
-  test("Glob lists files by pattern, sorted, without ignored ones", async () => {
+  test("Glob lists the files that match a pattern, sorted and without ignored files", async () => {
     expect(await glob({ pattern: "**/*.ts" })).toMatchObject({
       success: true,
       output: ".hidden/d.ts\nsrc/a.ts\nsrc/deep/b.ts\n",
@@ -75,7 +75,7 @@ describe.each(["rg", "grep"])("with %s", (program) => {
     expect((await grep({ pattern: "nowhere" })).output).toBe("No matches found.");
   });
 
-  test("Grep narrows by glob, cuts at a limit and counts the rest", async () => {
+  test("Grep searches only files that match a glob, stops at a limit and counts the rest", async () => {
     const some = await grep({ pattern: "foo", glob: "*.ts" });
     expect(some.output).toBe(".hidden/d.ts\nsrc/a.ts\nsrc/deep/b.ts\n");
     expect((await grep({ pattern: "foo", glob: "src/**/*.ts" })).output).toBe("src/a.ts\nsrc/deep/b.ts\n");
@@ -145,7 +145,7 @@ describe.each(["rg", "grep"])("with %s", (program) => {
     }
   });
 
-  test("the error for a missing path suggests the most similar one", async () => {
+  test("the error for a missing path suggests the most similar path", async () => {
     expect(await grep({ pattern: "x", path: "scr" })).toMatchObject({
       code: "invalid_input",
       error: expect.stringContaining("Did you mean src?"),
@@ -164,7 +164,7 @@ describe("a search", () => {
     expect((await kit.call("Grep", { pattern: "foo" })).output).not.toMatch(/link|secret/);
   });
 
-  test("redacts secrets in lines, and reports it", async () => {
+  test("redacts secrets in lines, and reports the redaction", async () => {
     const token = `ghp_${"a1B2".repeat(9)}`;
     put("t.txt", `token=${token}\n`);
     const result = await world.kit().call("Grep", { pattern: "token", output_mode: "content" });
@@ -189,7 +189,7 @@ describe("a search", () => {
     expect(found.output).not.toContain("binary");
   });
 
-  test("matches over several lines, by type, and cuts a long line", async () => {
+  test("matches over several lines, selects files by type, and truncates a long line", async () => {
     const kit = world.kit();
     const multi = await kit.call("Grep", {
       pattern: "foo = 1;\\nlet",

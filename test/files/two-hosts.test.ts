@@ -1,4 +1,4 @@
-// Writers in two processes, and hosts that are killed while they write.
+// Writers in two processes lose no update, and a host that is killed while it writes leaves no mixture.
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -18,7 +18,7 @@ test("8 writers in two processes lose no update, and each stale edit reports wha
   const rounds = 6;
   let stale = 0;
   const written: string[] = [];
-  /** Adds a line per round. Reads the file again whenever another writer was faster. */
+  /** Adds a line per round. If another writer was faster, reads the file again and retries. */
   const writer = async (
     name: string,
     call: (
@@ -68,7 +68,7 @@ test(`a host that is killed while it writes leaves the old or the new content ($
   for (let i = 0; i < KILLS; i++) {
     const writer = await host(world.work(), join(world.work(), "../state"));
     await writer.loop("file", sizes);
-    // Kill the host after a number of changes on disk, not after a time.
+    // Kill the host after a number of changes on disk, not after a delay.
     for (let seen = 0, before = ""; seen < (i % 4) + 1; ) {
       const now = readFileSync(path("file"), "utf8").slice(0, 1);
       if (now !== before) seen++;
@@ -87,7 +87,7 @@ test(`a host that is killed while it writes leaves the old or the new content ($
   expect(await kit().call("Write", { file_path: "file", content: "end" })).toMatchObject({ success: true });
 }, 3_600_000);
 
-test("the temporary file of a dead host is removed at the next start, and nothing else", async () => {
+test("the temporary file of a dead host is removed at the next start, and no other file is", async () => {
   const other = await host(world.work(), join(world.work(), "../state"));
   await other.call("Write", { file_path: "a", content: "a" });
   await other.kill();
@@ -103,13 +103,13 @@ test("the temporary file of a dead host is removed at the next start, and nothin
   expect(readdirSync(unfinished)).toEqual([]);
 });
 
-test("the locks of dead hosts are removed at the next start, and those of live ones stay", async () => {
+test("the locks of dead hosts are removed at the next start, and the locks of live hosts stay", async () => {
   const other = await host(world.work(), join(world.work(), "../state"));
   await other.call("Write", { file_path: "a", content: "a" });
   const locks = join(world.work(), "../state/files/locks");
   const { pid, startTime } = thisProcess();
   symlinkSync("999999999-1", join(locks, "a".repeat(64)));
-  // A host that was killed while it removed the lock of another dead host.
+  // Simulate a host that was killed while it removed the lock of another dead host.
   symlinkSync("999999999-1", join(locks, "b".repeat(64)));
   symlinkSync("999999998-1", join(locks, `${"b".repeat(64)}.stale`));
   symlinkSync(`${pid}-${startTime}`, join(locks, "c".repeat(64)));

@@ -101,7 +101,7 @@ test("Write and Edit get the verdicts of tee and of a redirection", async () => 
   }
 });
 
-test("Grep gets the verdicts of rg, and Glob those of rg --files", async () => {
+test("Grep gets the verdicts of rg, and Glob gets the verdicts of rg --files", async () => {
   for (const path of ["~/", "~/.ssh", "home/.ssh", "dir", "/etc", ".", "/"]) {
     const grep = await verdictOf("Grep", { pattern: "x", path });
     expect([path, grep]).toEqual([path, commandVerdict(`rg x ${quoted(path)}`)]);

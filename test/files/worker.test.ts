@@ -1,4 +1,5 @@
-// The worker inside the sandbox: its messages, its death, and invalid answers.
+// The file tools exchange messages with a worker inside the sandbox. They replace a dead worker and refuse
+// invalid answers.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readLoadAnswer, readLocated, readMessage, readStoreAnswer } from "../../src/files/worker/answers.ts";
@@ -7,7 +8,7 @@ import { useFileTools } from "../fixtures/file-tools.ts";
 import { describeSandboxed } from "../fixtures/sandboxes.ts";
 
 describe("a frame", () => {
-  test("is complete wherever it was split", () => {
+  test("is read completely, wherever its bytes are split", () => {
     const messages = [
       { id: 1, text: "ä\ud800" },
       { id: 2, bytes: Buffer.from([0, 255]) },

@@ -1,5 +1,5 @@
-// A previewed command, or a program that runs during a commit, must not reach files outside the workspace, the layers,
-// the state root, other users' files, or the mounts of the sandbox.
+// A previewed command, or a program that runs during a commit, must not reach files outside the workspace. It
+// must not reach the layers, the state root, other users' files, or the mounts of the sandbox.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";

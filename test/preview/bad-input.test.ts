@@ -1,4 +1,4 @@
-// Previews that are unknown, gone or in use, paths that are not in them, and disks that are full.
+// nacre refuses previews that are unknown, gone or in use, and paths that are not in a preview.
 import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { sweepPreviews } from "../../src/preview/sweep-previews.ts";
@@ -48,7 +48,7 @@ describeSandboxed("bad input", () => {
     });
   });
 
-  test("a swept preview has the code swept, and its record stays", async () => {
+  test("a swept preview is refused with the code swept, and its record stays", async () => {
     const { previewId } = await kit().preview("echo 1 >one");
     const store = kit().manager.previews;
     await sweepPreviews(store, { nowMs: Date.now() + 1000, maxAgeMs: 0, quotaBytes: 1e12 });
@@ -58,7 +58,7 @@ describeSandboxed("bad input", () => {
     expect(readdirSync(store.dirOf(previewId))).toEqual(["preview.json"]);
   });
 
-  test("the quota sweeps the oldest first", async () => {
+  test("a sweep by quota removes the oldest preview first", async () => {
     const first = await kit().preview("head -c 3000000 /dev/urandom >one");
     const second = await kit().preview("head -c 3000000 /dev/urandom >two");
     await sweepPreviews(kit().manager.previews, { nowMs: Date.now(), maxAgeMs: 1e9, quotaBytes: 4_000_000 });

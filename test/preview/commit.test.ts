@@ -31,7 +31,7 @@ function plantLink(at: string): void {
 }
 
 describeSandboxed("a commit", () => {
-  test("keeps times, modes, holes, attributes, hard links and unusual names", async () => {
+  test("preserves times, modes, holes, attributes, hard links and unusual names", async () => {
     const command = [
       "truncate -s 50M sparse; touch -d 2001-02-03 old; echo x >old2; touch -r old old2",
       "echo one >h1; ln h1 h2; printf x >$'odd\\n\\xff'; mkfifo pipe; chmod 640 old; ln -s \"$(printf 'a%.0s' {1..500})\" long",
@@ -52,7 +52,7 @@ describeSandboxed("a commit", () => {
     expect(attributes.includes("user.overlay")).toBe(false);
   });
 
-  test("of some paths leaves the others pending", async () => {
+  test("of some paths leaves the changes of the other paths pending", async () => {
     mkdirSync(path("old"));
     const { previewId } = await kit().preview(
       "mkdir -p a/b; echo 1 >a/b/f; echo 2 >a/g; rm -r old; echo 3 >h",
@@ -248,7 +248,7 @@ describeSandboxed("an undo", () => {
     expect(snapshotOf(work())).toEqual(before);
   });
 
-  test("without an id undoes the newest commit of the workspace", async () => {
+  test("without an id reverts the newest commit of the workspace", async () => {
     const first = await kit().preview("echo 1 >one");
     const second = await kit().preview("echo 2 >two");
     await kit().previews.commit(second.previewId);

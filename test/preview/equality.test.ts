@@ -1,4 +1,5 @@
-// For random scripts: a commit equals running the script, and an undo equals the state before.
+// For random scripts, a commit has the same result as running the script, and an undo restores the state
+// before.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +61,7 @@ async function compare(seed: number): Promise<void> {
   await kit().previews.commit(previewId);
   const options = { withoutTimes: true };
   expect(snapshotOf(work(), options), label).toEqual(snapshotOf(direct, options));
-  // An entry that the script did not touch also keeps its times and its inode.
+  // An entry that the script did not touch has the same times and the same inode as before.
   const isUntouched = (line: string) => untouched.has(nameIn(line));
   expect(snapshotOf(work()).filter(isUntouched), label).toEqual(before.filter(isUntouched));
   await kit().previews.undo(previewId);
@@ -68,7 +69,7 @@ async function compare(seed: number): Promise<void> {
   remove(direct);
 }
 
-describeSandboxed("a commit equals running the script, and an undo the state before", () => {
+describeSandboxed("a commit equals running the script, and an undo restores the state before", () => {
   const parts = Array.from(
     { length: SCRIPTS_COUNT / SCRIPTS_PER_TEST },
     (_, part) => part * SCRIPTS_PER_TEST,

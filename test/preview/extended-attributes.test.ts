@@ -1,4 +1,4 @@
-// Extended attributes, read from the headers that GNU tar writes.
+// nacre reads extended attributes from the headers that GNU tar writes.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,8 +17,8 @@ function headersOf(directory: string, name: string): Buffer {
   return execFileSync("bash", ["-c", script, directory, name]);
 }
 
-test("attributes that exceed the limit are an error, not a crash of the host", async ({ skip }) => {
-  // Only a tmpfs is sure to accept so many attributes.
+test("attributes that exceed the limit cause an error, not a crash of the host", async ({ skip }) => {
+  // Use a tmpfs: other file systems may not accept so many attributes.
   const directory = mkdtempSync("/dev/shm/nacre-test-");
   try {
     writeFileSync(join(directory, "f"), "");

@@ -1,4 +1,4 @@
-// Commits that fail between their steps: the workspace and the records still agree.
+// If a commit fails between its steps, the workspace and the records still agree.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -30,7 +30,7 @@ describeSandboxed("a commit that fails", () => {
     expect(readFileSync(path("c"), "utf8")).toBe("c\nnew\n");
   });
 
-  test("after its last step reports this, and the same host completes its record", async () => {
+  test("after its last step reports that its changes are in the workspace, and the same host completes its record", async () => {
     writeFileSync(path("old"), "old\n");
     const before = snapshotOf(work());
     const { previewId } = await kit().preview("echo 1 >one; echo 2 >two; rm old");

@@ -1,4 +1,4 @@
-// A disk that fills up during a commit. The workspace and the state root are on a small tmpfs, in the mount
+// The disk fills up during a commit. The workspace and the state root are on a small tmpfs, in the mount
 // namespace of a separate program.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ const SET_UP = `
   fill() { head -c "$(($(df --block-size=1 --output=avail "$DISK" | tail -n 1) - $1))" /dev/zero >"$DISK/ballast"; }
 `;
 
-/** Prints one line per fact. */
+/** Here the disk has no room for the files of the commit. Each script prints one line per fact. */
 const STAGING_FAILS = `
   head -c 16000000 /dev/zero >"$DISK/ballast"
   head -c 1000000 /dev/zero >removed; echo old >changed
@@ -32,7 +32,10 @@ const STAGING_FAILS = `
   nacre undo >/dev/null; echo "undone $? $(tree)"
 `;
 
-/** The disk has room for the first journal, but not for the second one, which is larger and written after the steps. */
+/**
+ * The disk has room for the first journal, but not for the second journal, which is larger and follows the
+ * steps.
+ */
 const LAST_WRITE_FAILS = `
   echo old >changed; echo twin >twin1; ln twin1 twin2; mkdir d; touch -d 2001-01-01 d
   state() { find . -printf '%p %y %m %s %n %i %T@\\n' | sort | sha256sum; }

@@ -1,5 +1,5 @@
-// A host that is killed during a commit or an undo: the next host finds the state before or the state after, never a
-// mixture, and the record of the preview agrees.
+// If a host is killed during a commit or an undo, the next host finds either the state before or the state
+// after, never a mixture. The record of the preview agrees with that state.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -62,7 +62,7 @@ async function recover(isCli: boolean): Promise<void> {
 }
 
 describeSandboxed("a host that is killed", () => {
-  test("leaves every commit and undo either complete or not begun", {
+  test("leaves every commit and undo either completed or not begun", {
     timeout: isLong ? 1_800_000 : 120_000,
   }, async ({ annotate }) => {
     plantTree(work());

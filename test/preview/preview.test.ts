@@ -77,7 +77,7 @@ describeSandboxed("a preview", () => {
     expect(existsSync(path("src/deep/c.txt"))).toBe(false);
   });
 
-  test("a file that is only opened for writing, or gets a hard link, is not a change", async () => {
+  test("a file that is only opened for writing, or gets another hard link, is not listed as a change", async () => {
     populate();
     expect(await kit().preview(": >>a.txt; ln a.txt second")).toMatchObject({
       created: ["second"],
@@ -111,7 +111,7 @@ describeSandboxed("a preview", () => {
     await expect(kit().preview("rm -rf /")).rejects.toMatchObject({ code: "policy_denied" });
   });
 
-  test("keeps its sandbox's protections if commands run in a sandbox, without placeholders on disk", async () => {
+  test("has the sandbox's protections if commands run in a sandbox, without placeholders on disk", async () => {
     populate();
     const confined = await world.open({ sandbox: "workspace-write" });
     const before = snapshotOf(work());

@@ -1,4 +1,5 @@
-// No commit writes a setuid file: another user could run it with the rights of nacre's user. A preview shows setgid files.
+// No commit writes a setuid file, because another user could run it with the rights of nacre's user. A
+// preview shows setgid files.
 import { chmodSync, linkSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { useFileTools } from "../fixtures/file-tools.ts";
@@ -45,7 +46,7 @@ describeSandboxed("a preview", () => {
     expect(notCaptured).toEqual([]);
   });
 
-  test("takes the setuid bit from files that the command renames or changes, and lists them", async () => {
+  test("removes the setuid bit of files that the command renames or changes, and lists these files", async () => {
     for (const name of ["moved", "touched", "untouched"]) plant(name, 0o4755);
     linkSync(path("touched"), path("twin"));
     const { previewId, notCaptured } = await kit().preview("mv moved new; touch touched; cat untouched");
@@ -66,7 +67,7 @@ describeSandboxed("a preview", () => {
     expect(await show(previewId)).toContain("+ second (5 B, setuid)");
   });
 
-  test("commits no setuid file where there is no system call filter", async () => {
+  test("commits no setuid file, even without a system call filter", async () => {
     Object.defineProperty(process, "arch", { value: "arm64" });
     const { previewId, notCaptured, exitCode } = await kit().preview("touch x y; chmod 6755 x; chmod 4711 y");
     expect(exitCode).toBe(0);

@@ -1,5 +1,5 @@
-// Environments in which previews do not work: nacre refuses with the cause, and nothing runs. Each test prepares one in
-// the mount namespace of a separate program.
+// In some environments previews do not work: nacre refuses them with the cause, and nothing runs. Each test
+// prepares such an environment in the mount namespace of a separate program.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { CANNOT_MOUNT, canMount } from "../fixtures/special-host.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../dist/cli/main.js");
 
-/** Prepares the workspace with the first argument, then tries a preview there and lists the workspace. */
+/** Runs the first argument to prepare the workspace, then tries a preview there and lists the workspace. */
 const SCRIPT = `
   mkdir -p "$BASE"/{project/inner,state,lower,upper,scratch} && export NACRE_HOME=$BASE/state
   eval "$1" && cd "$BASE/project" || exit

@@ -1,4 +1,5 @@
-// The judge of the dangerous commands throws for every command that it does not deny, so none can run by mistake.
+// These tests judge dangerous commands. The judge throws for every command that it does not deny, so no
+// dangerous command can run by mistake.
 import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
