@@ -33,7 +33,7 @@ export interface RuleBase {
 /** A rule's check of a command. `needs` saves time: otherwise every rule would check every command of a long script. */
 export interface Check {
   (command: JudgedCommand): Hit | null;
-  /** "effects": the check matches only commands with effects. A function: it accepts the programs to check. */
+  /** "effects" if the check matches only commands with effects; a function if it matches only certain programs. */
   readonly needs?: "effects" | ((program: string) => boolean);
 }
 

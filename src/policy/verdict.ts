@@ -35,7 +35,7 @@ export interface PolicyFacts {
   readonly policyFiles?: readonly string[];
   /** The directories in which nacre keeps its state, such as approval requests. @default ~/.local/state/nacre */
   readonly stateRoots?: readonly string[];
-  /** Variables that the command inherits, if they are absolute paths. @default unset */
+  /** The values that the command inherits, without those that are not absolute paths. @default unset */
   readonly environment?: Readonly<Partial<Record<EnvironmentVariable, string>>>;
   /** The changes that earlier commands made in the bash of the session. @default no changes */
   readonly session?: SessionFacts;

@@ -51,7 +51,7 @@ export type PathClass = (typeof PATH_CLASSES)[number];
 interface BasePaths {
   readonly homeParts: readonly string[];
   readonly workspaceParts: readonly string[];
-  /** Files and directories with user rules. */
+  /** Files and directories with user rules, and the state roots. */
   readonly policyParts: readonly (readonly string[])[];
   /** The state roots of nacre, in addition to the usual one in each home directory. */
   readonly stateParts: readonly (readonly string[])[];
@@ -75,7 +75,7 @@ export function classOf(parts: readonly string[], places: BasePaths): PathClass 
   );
 }
 
-/** Whether a path shows how to approve a command: nacre's approval requests, or the token of its page. */
+/** Whether a program that reads this path could approve commands: approval requests, or the token of nacre's page. */
 export function allowsApproval(parts: readonly string[], places: BasePaths): boolean {
   const inState = (root: readonly string[], at: readonly string[]) =>
     couldStartWith(at, root) && isStateCredential(at.slice(root.length));
@@ -155,7 +155,7 @@ function workspaceClass(parts: readonly string[], workspace: readonly string[]):
 
 /** Entries of a git directory that contain commits. */
 const HISTORY = ["objects", "refs", "logs", "HEAD", "packed-refs", "modules"];
-/** Entries that name programs for git to run. */
+/** Entries of a git directory that contain or name programs for git to run. */
 const EXECUTED = ["hooks", "config", "config.worktree"];
 
 function tempClass([first = "", second = "", third = ""]: readonly string[]): PathClass | null {

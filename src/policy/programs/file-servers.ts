@@ -90,7 +90,7 @@ export function servedByPython({ args, span }: EffectiveCommand): FileServer | n
   return server ? serverFrom(server, module.args, span) : null;
 }
 
-/** The arguments of python that may be files: with `-m`, those of the module. */
+/** The arguments of python that may be files: with `-m`, the arguments of the module. */
 export function pythonOperands({ args }: EffectiveCommand): readonly Field[] {
   return pythonModule(args)?.args ?? args;
 }

@@ -98,7 +98,7 @@ stack strip svelte-kit swift swiftc tox tsc turbo uv vite vitest webpack xcodebu
   },
 };
 
-/** `cmake --install` writes below its prefix, by default /usr/local. */
+/** The effect of `cmake --install`, which writes below its prefix, by default /usr/local. */
 function installed(_options: Options, { args }: EffectiveCommand): readonly RawEffect[] {
   const [first] = args;
   if (!first || !args.some(({ text }) => text === "--install")) return [];

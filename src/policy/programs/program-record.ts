@@ -11,7 +11,7 @@ import type { Options, OptionTable } from "./read-options.ts";
 export interface Program {
   /** Its options and the meaning of their values. A file in `writes` is an effect; a text in `runs` is judged. */
   readonly options?: OptionTable;
-  /** Further effects on files. */
+  /** Effects on files that `options` does not describe. */
   readonly effects?: (options: Options, command: EffectiveCommand) => readonly RawEffect[];
   /** Set if it prints or passes on the content of every file in its arguments. A function selects the arguments. */
   readonly reads?: true | ((command: EffectiveCommand) => readonly Field[]);
@@ -95,11 +95,11 @@ export interface Sends {
 export interface Agent {
   /** Flags with their dashes. A single letter also matches inside a cluster of short options. */
   readonly flags?: readonly string[];
-  /** Options, and the values that skip approvals. */
+  /** Options, each with the values that skip approvals. */
   readonly values?: Readonly<Record<string, RegExp>>;
   /** Options whose value is a list: separate arguments, or one argument joined by commas. */
   readonly lists?: Readonly<Record<string, RegExp>>;
-  /** Variables, and the values that skip approvals. */
+  /** Variables, each with the values that skip approvals. */
   readonly variables?: Readonly<Record<string, RegExp>>;
   /** Subcommands that change its settings. */
   readonly verbs?: RegExp;

@@ -68,7 +68,7 @@ export function splitAtLastWord(operands: readonly Field[]): {
   readonly last: readonly Field[];
 } {
   const ends = operands.findLastIndex(({ isAlternative }) => isAlternative !== true);
-  // The values of a lone word can be several words: `cp $PAIR`.
+  // If there is only one word, its values count as separate words: `cp $PAIR`.
   const at = ends > 0 ? ends : operands.length - 1;
   return operands.length === 0
     ? { before: [], last: [] }

@@ -20,7 +20,7 @@ import { runSed } from "./runs/sed.ts";
 const READS: Program = { reads: true };
 const unhex = printsDecoded(/^-\w*p/, decodeHex);
 
-/** grep selects some lines, unless it has -v or its pattern matches every number. */
+/** grep prints only some lines, unless it has -v or its pattern matches every number. */
 const SELECTS: Prints = {
   selects: ({ args }) => !args.some(({ text }) => /^-\w*v|^\^?(\[0-9\]|\\d|\[\[:digit:\]\])/.test(text)),
 };
@@ -126,7 +126,7 @@ strings sum tac tail test tr true unexpand uniq wc xxd yes yq`,
   },
 };
 
-/** Whether only the last lines are printed. `tail -n +2` omits only a heading. */
+/** Whether `tail` prints only the last lines. `tail -n +2` omits only a heading. */
 function selectsEnd(command: EffectiveCommand): boolean {
   if (command.args.some(({ text }) => /^(-n ?|--lines=)?\+\d+$/.test(text))) return false;
   return SELECTS.selects?.(command) ?? true;

@@ -34,7 +34,7 @@ const ASKS_NAME: Program = {
   },
 };
 
-/** `curl -K file`: the lines of the file are options. */
+/** Judges the options in the lines of the file that `curl -K` reads. */
 const runCurlConfig: RunsCommand = (command, around, runner, table) => {
   const [file] = valuesOf(readOptions(command.args, table), "-K config");
   if (!file) return null;

@@ -15,7 +15,7 @@ import { INPUT_OPTION, isElsewhere, isReader, OUTPUT_OPTION } from "./readers.ts
 type Knowledge =
   /** The program only reads them. */
   | "reads"
-  /** They are paths on another machine. */
+  /** The arguments are paths on another machine. */
   | "elsewhere"
   /** The record explains its operands and some of its options. */
   | "operands"

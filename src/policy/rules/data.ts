@@ -45,7 +45,7 @@ function commandsSocket({ program, args }: JudgedCommand): Hit | null {
   };
 }
 
-/** Test databases are disposable. */
+/** Whether the command works on a test database, which is disposable. */
 const isTest = ({ assignments }: JudgedCommand): boolean =>
   assignments.some(({ name, value }) => /_ENV$/.test(name) && value === "test");
 

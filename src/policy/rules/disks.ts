@@ -1,4 +1,4 @@
-// Writing to raw disks and devices; formatting, partitioning and wiping disks.
+// Writes to raw disks and devices, and commands that format, partition or wipe disks.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { type Hit, onEffect, type Rule } from "../rule.ts";

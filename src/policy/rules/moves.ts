@@ -1,4 +1,4 @@
-// Moving files that other programs need.
+// Moves of files that other programs need.
 
 import { onEffect, type Rule } from "../rule.ts";
 

@@ -1,4 +1,4 @@
-// Killing every process, and stopping the machine.
+// Commands that kill every process or stop the machine.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { programNamed } from "../programs/programs.ts";

@@ -58,7 +58,7 @@ function unescaped(text: string, { pattern, own }: Dialect, byteText: (byte: num
   return decoded.isWellFormed() ? decoded : decoded.replace(STRAY_BYTES, (run) => unmarked(joinedBytes(run)));
 }
 
-/** bash encodes even numbers that are not characters by the scheme of UTF-8. The resulting bytes are not UTF-8. */
+/** bash applies the UTF-8 scheme even to a number that is not a character. The resulting bytes are not UTF-8. */
 function characterText(code: number, byteText: (byte: number) => string): string {
   const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   if (isCharacter) return unmarked(String.fromCodePoint(code));

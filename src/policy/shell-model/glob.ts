@@ -4,29 +4,29 @@ import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "./marks
 
 /** Whether the pattern may match the text. */
 export function couldMatch(pattern: string, text: string): boolean {
-  let at = 0;
-  let place = 0;
+  let patternAt = 0;
+  let textAt = 0;
   let star = -1;
   let resume = 0;
-  while (place < text.length) {
-    const sign = pattern[at];
-    if (sign !== undefined && MANY_CHARS.has(sign)) {
-      star = at;
-      resume = place;
-      at += 1;
-    } else if (sign !== undefined && (sign === text[place] || ONE_CHAR.has(sign))) {
-      at += 1;
-      place += 1;
+  while (textAt < text.length) {
+    const expected = pattern[patternAt];
+    if (expected !== undefined && MANY_CHARS.has(expected)) {
+      star = patternAt;
+      resume = textAt;
+      patternAt += 1;
+    } else if (expected !== undefined && (expected === text[textAt] || ONE_CHAR.has(expected))) {
+      patternAt += 1;
+      textAt += 1;
     } else if (star >= 0) {
       resume += 1;
-      place = resume;
-      at = star + 1;
+      textAt = resume;
+      patternAt = star + 1;
     } else {
       return false;
     }
   }
-  while (at < pattern.length && MANY_CHARS.has(pattern[at] ?? "")) at += 1;
-  return at === pattern.length;
+  while (patternAt < pattern.length && MANY_CHARS.has(pattern[patternAt] ?? "")) patternAt += 1;
+  return patternAt === pattern.length;
 }
 
 /** Matches a pattern of a user rule, in which `*` matches anything. */

@@ -93,7 +93,7 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   runner.runArgv([{ text: origin, span: command.span }, ...command.args], inSameProcess(around, "copy"));
 }
 
-/** Walks the commands that this command runs, with the first function that applies. Null if it runs none. */
+/** Walks the commands that this command runs. The first function that applies does so; null if none applies. */
 function runInside(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
   return (
     runBuiltin(command, around, runner) ??

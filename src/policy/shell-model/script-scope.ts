@@ -81,7 +81,7 @@ export class Scope {
     this.directories = this.directories.tried(this.#after(step));
   }
 
-  /** Continues with the next command of a list: after success or failure; with `set -e`, only after success. */
+  /** Continues with the next command of a list. With `set -e`, a command that no condition tests has succeeded. */
   goOn(isTested: boolean): void {
     const { directories } = this;
     this.directories = this.exitsOnError && !isTested ? directories.succeeded() : directories.either();
@@ -157,7 +157,7 @@ export class Scope {
     this.#aliases.delete(name);
   }
 
-  /** Whether bash expands aliases. In a script, it does so only if the option is set. */
+  /** Whether bash expands aliases. In a script, bash does so only if the option `expand_aliases` is set. */
   get expandsAliases(): boolean {
     return this.names.options?.has("expand_aliases") ?? true;
   }

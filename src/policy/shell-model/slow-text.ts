@@ -27,7 +27,7 @@ const ARITHMETIC_SHARE = 1 / 8;
 
 interface Brace {
   readonly at: number;
-  /** The quotes and substitutions around it. */
+  /** The open quotes and substitutions around the brace, as `#inside()` encodes them. */
   readonly inside: number;
 }
 

@@ -50,8 +50,8 @@ export function runVariables(command: EffectiveCommand, around: CommandContext, 
 }
 
 /**
- * The assignments that a program sees. bash reads the file in BASH_ENV before any script, even if an earlier command of
- * the session set it. Only a file that commands can write to counts.
+ * The assignments that a program sees. Before any script, bash runs the file in BASH_ENV, which an earlier command may
+ * have set. Only a file that commands can write to counts.
  */
 export function visibleAssignments(
   called: string,

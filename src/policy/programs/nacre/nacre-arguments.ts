@@ -47,7 +47,7 @@ export function scriptArguments({ program, args }: EffectiveCommand): readonly F
   return hasVerb ? readOptions(operands.slice(1), RUNTIME_OPTIONS, "at-operand").operands : operands;
 }
 
-/** nacre's program file in the package and in the repository, or any file below its directory. */
+/** Matches nacre's program file in the package and in the repository, and scripts below a directory named nacre. */
 const SCRIPTS =
   /(^|\/)((main|start)(\.[cm]?[jt]s)?|nacre(\.[cm]?js)?)$|(^|\/)nacre(@[^/]*)?\/.*\.[cm]?[jt]s$/;
 
@@ -84,7 +84,7 @@ function isCall(words: readonly Field[], isNacre: boolean): boolean {
   return verb !== undefined && (VERBS.test(verb.text) || (isNacre && isUnresolved(verb.text)));
 }
 
-/** An option that would loosen the rules if this unknown program or script were nacre, or null. */
+/** An option that would loosen the rules if this unknown program or script were nacre; null if there is none. */
 export function nacreLikeOption({ program, args }: EffectiveCommand): string | null {
   if (!runsScripts(program) && isKnownProgram(program)) return null;
   const words = args.filter(({ text }) => text !== "--");

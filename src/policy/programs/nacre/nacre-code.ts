@@ -1,4 +1,4 @@
-// Code that uses nacre as a library. It must not choose looser rules than those that apply to this command.
+// Code that uses nacre as a library. The code must not choose looser rules than those that apply to this command.
 
 import { describeApprovalPageCode } from "./approval-request.ts";
 

@@ -201,7 +201,7 @@ function sameAs(name: string, strings: readonly string[]): readonly (readonly st
   return name === "open" ? opened(first, second) : [];
 }
 
-/** `open(path, "w")` of most languages, and Perl's `open(F, ">path")`. */
+/** Shell commands equivalent to `open(path, "w")` of most languages and to Perl's `open(F, ">path")`. */
 function opened(first: string, second: string): readonly (readonly string[])[] {
   if (/^[rwaxbt+]{1,3}$/.test(second))
     return [

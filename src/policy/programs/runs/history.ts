@@ -6,7 +6,7 @@ import { effectsOn, type RawEffect } from "../effect.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { hasFlag, type Options, readOptions } from "../read-options.ts";
 
-/** `-w FILE` and `-a FILE` write the history, `-r FILE` and `-n FILE` read it. */
+/** The effects of `-w FILE` and `-a FILE`, which write the history, and of `-r FILE` and `-n FILE`, which read it. */
 export function historyFile(options: Options): readonly RawEffect[] {
   const file = options.operands.slice(0, 1);
   if (hasFlag(options, "-sp")) return [];

@@ -23,7 +23,7 @@ export const runSsh: RunsCommand = (command, around, runner, table) => {
   return flowOf(null);
 };
 
-/** `kubectl exec pod -- command`. */
+/** Walks the inner command of `kubectl exec pod -- command`. */
 export const runInPod: RunsCommand = (command, around, runner) => {
   const at = command.args.findIndex(({ text }) => text === "--");
   const inner: readonly Field[] = at < 0 ? [] : command.args.slice(at + 1);

@@ -43,7 +43,7 @@ function sedActions(script: string): Collected {
 
 interface Collected {
   executes: boolean;
-  /** Shell texts after e. */
+  /** Shell texts after the command `e`. */
   readonly runs: string[];
   readonly writes: string[];
 }

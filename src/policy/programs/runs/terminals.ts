@@ -82,7 +82,7 @@ function typeIntoScreen(args: readonly Field[], around: CommandContext, runner: 
   }
 }
 
-/** `bind -x '"\C-a": command'`, and a macro that types a command: `bind '"\C-a": "command\n"'`. */
+/** Walks the command in `bind -x '"\C-a": command'`, or in a macro that types it: `bind '"\C-a": "command\n"'`. */
 function bindKeys(args: readonly Field[], around: CommandContext, runner: Runner): void {
   const options = readOptions(args, { values: "-mquxrf" });
   const commands = options.values.get("x") ?? [];
