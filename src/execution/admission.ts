@@ -33,7 +33,7 @@ import { waysToAllow } from "./ways-to-allow.ts";
 /** The session in which a command is to run. */
 export interface SessionTarget {
   readonly id: string;
-  /** The directory that the call names. If undefined, the session's directory. */
+  /** The directory that the call names; undefined for the session's directory. */
   readonly named: string | undefined;
   /** The session, if it exists yet. */
   find(): Session | undefined;
@@ -54,11 +54,13 @@ export interface WantedCommand {
   readonly session: SessionTarget | null;
   /** The agent's own words for what the command does. A person sees them; a remembered answer ignores them. */
   readonly description?: string;
-  /** Whether it gets a terminal. */
+  /** Whether the command gets a terminal. */
   readonly terminal?: boolean;
   /** The directory of a command outside a session. @default the directory of the call */
   readonly cwd?: string;
-  /** Whether its effects go to a preview. If so, a person is asked before the commit, not before the run. */
+  /**
+   * Whether the command's effects go to a preview. If so, nacre asks a person before the commit, not before the run.
+   */
   readonly isPreview?: boolean;
 }
 
@@ -145,7 +147,7 @@ export class Admitted {
     return this.#admission.options;
   }
 
-  /** Returns the command. Throws if called again: an admission is good for one start. */
+  /** Returns the command. Throws if called again: an admission permits only one start. */
   use(): string {
     if (this.#isUsed)
       throw new NacreError(
@@ -267,7 +269,7 @@ function withTerminal(verdict: Verdict): Verdict {
   return { ...verdict, rule: TERMINAL_RULE.id, reason: `${reason ?? ""} ${TERMINAL_RULE.reason}` };
 }
 
-/** The session as it is now. */
+/** The current state of the session. */
 function snapshotOf(
   { session: target, cwd }: Pick<WantedCommand, "session" | "cwd">,
   context: ExecutionContext,

@@ -62,7 +62,7 @@ export interface Asking {
   readonly request: ApprovalRequest;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  /** The effects that a remembered answer would apply to. */
+  /** The effects that a remembered answer would apply to; null if they are not known. */
   readonly judged: readonly JudgedEffect[] | null;
   /** Describes how to allow the command without asking a person, for the message about a pending request. */
   readonly waysToAllow: () => string;

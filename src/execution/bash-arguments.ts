@@ -21,7 +21,7 @@ const TERMINAL_INPUT = {
 
 export function bashInputOf(options: ResolvedExecutionOptions) {
   let input = baseInput(options);
-  // Without these groups, the schema omits their parameters, which would cost tokens in every conversation. The type
+  // Add the parameters of a group only if it is enabled: each parameter costs tokens in every conversation. The type
   // always includes them.
   if (options.terminals) input = input.extend(TERMINAL_INPUT);
   if (options.withPreview) input = input.extend(PREVIEW_INPUT);

@@ -26,7 +26,7 @@ export interface BashMetadata extends CommandMetadata, Partial<PreviewMetadata> 
    * would have run.
    */
   readonly cwd?: string;
-  /** What its processes were doing when the time was up. */
+  /** What the command's processes were doing shortly before its time was up. */
   readonly diagnosis?: Diagnosis;
 }
 
@@ -35,7 +35,7 @@ export interface ResultContext {
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
   readonly timing: CallTiming;
-  /** From its last second, if its time was up. */
+  /** Taken during the command's last second; undefined if the command ended earlier. */
   readonly diagnosis?: Diagnosis | undefined;
 }
 

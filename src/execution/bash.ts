@@ -3,7 +3,7 @@
 //
 //   run
 //     admit                 checks whether the command may run (admission.ts)
-//     runAdmitted           waits for its turn and runs it in its session (start-command.ts, session/session.ts)
+//     runAdmitted           waits for its turn, then runs it in its session (start-command.ts, session/session.ts)
 //     bashResult            builds the result for the model (bash-result.ts)
 import type { z } from "zod";
 import type { TerminalSize } from "../engine/meta.ts";
@@ -46,7 +46,7 @@ export interface DangerousPattern {
   readonly reason: string;
 }
 
-/** The metadata of a background start, which has no ending to report. */
+/** The metadata of a background start. There is no ending to report yet. */
 export interface BashStartMetadata
   extends Pick<BashMetadata, "command" | "description" | "containment" | "sandbox"> {
   readonly bash_id: string;
@@ -59,14 +59,14 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
   static readonly DEFAULT_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;
   static readonly MAX_TIMEOUT_MS = MAX_TIMEOUT_MS;
   static readonly MAX_OUTPUT_SIZE = OUTPUT_MAX_CHARS;
-  /** The rules that always deny: the id of each, and the reason it gives for an example. */
+  /** The rules that always deny. Each entry has the id of a rule and its reason for an example command. */
   static readonly DANGEROUS_PATTERNS: readonly DangerousPattern[] = Object.freeze(
     DENY_RULES.map((rule) => Object.freeze({ ...rule })),
   );
 
   static {
-    // Assigning here would not change what the policy denies. Freezing makes the assignment throw instead of seeming to
-    // work.
+    // Without the freeze, an assignment to a static property would seem to work, but would not change what the policy
+    // denies.
     Object.freeze(BashTool);
   }
 
@@ -196,7 +196,7 @@ function askedOf({ command, description = "" }: z.output<BashInput>): Asked {
   return { command, description };
 }
 
-/** The description, which is stored with the shell if the command becomes one. */
+/** The description. nacre stores it with the shell if the command becomes a background shell. */
 function descriptionOf({ description }: Asked): Partial<Pick<Asked, "description">> {
   return description === "" ? {} : { description };
 }

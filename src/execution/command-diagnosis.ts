@@ -1,5 +1,5 @@
-// The diagnosis of a foreground command whose time is almost up: samples its processes during its last second, so that
-// the result can say what they were doing when the command was killed or moved to the background.
+// The diagnosis of a foreground command whose time is almost up: samples the command's processes during its last
+// second. The result then says what they were doing when the command was killed or moved to the background.
 import type { RunOptions } from "../session/session-options.ts";
 import { type Diagnosis, DiagnosisSampler } from "../shell/diagnosis.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";

@@ -68,8 +68,8 @@ export function sandboxNotes(
 
 const GIT_CONFIG = /could not (?:lock|write) config file|\.git\/(?:config|hooks)\b.*(?:Read-only|busy)/;
 const RULES_BUSY = /\.nacre\/?['’"]?: Device or resource busy/;
-// The output is untrusted, so a note repeats nothing of it: a path in the voice of nacre would be advice to weaken the
-// sandbox there. A .git or .nacre directory in the workspace is not a matter of the option.
+// The output is untrusted, so a note never quotes it: a quoted path would read as nacre's advice to weaken the sandbox
+// there. The pattern excludes .git and .nacre, because the option writable does not apply to them.
 const READ_ONLY = /^(?!.*\.(?:git|nacre)\/).*read-only file system/im;
 const SPECIAL_MODE =
   /(?:changing permissions|change mode|setting permissions|set permissions|preserving permissions|create directory|create regular file|chmod).*Operation not permitted/i;

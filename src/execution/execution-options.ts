@@ -20,7 +20,7 @@ export type PolicyProfile = NonNullable<PolicyFacts["profile"]>;
 export interface ExecutionOptions {
   /** Manages the shells. @default the process-wide manager */
   readonly manager?: ShellManager;
-  /** The timeout of a foreground command that sets none. @default 120000 */
+  /** The timeout of a foreground command that sets no timeout itself. @default 120000 */
   readonly defaultTimeoutMs?: number;
   /** Whether a foreground command that sets no timeout has one. @default true */
   readonly defaultDeadline?: boolean;
@@ -110,7 +110,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
   };
 }
 
-/** Loads the policy at its first use and only once, so that a server need not wait for it at its start. */
+/** Loads the policy once, at its first use: a server must not wait for the policy when it starts. */
 export function judgingLoader(options: ExecutionOptions): () => Promise<Judging> {
   let loading: Promise<Judging> | undefined;
   return () => {

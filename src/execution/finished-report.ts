@@ -1,4 +1,4 @@
-// Adds to a result which background shells of its scope have ended since the last result, so that a model need not
+// Adds to a result which background shells of its scope have ended since the last result: a model then need not
 // poll. An end is marked as reported only after the result has been delivered.
 import { readRange } from "../engine/cursor.ts";
 import type { EndReport } from "../shell/finished-shells.ts";

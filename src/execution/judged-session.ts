@@ -20,7 +20,7 @@ import { type RunResult, runResult } from "./run-result.ts";
 import { runAdmitted, sessionTarget, startInSession } from "./start-command.ts";
 
 export interface SessionRunOptions extends RunOptions {
-  /** The directory to run in, relative to the session's directory. The session stays there afterwards. */
+  /** The directory to run in, relative to the session's directory. The session stays in it afterwards. */
   readonly cwd?: string;
   readonly onOutput?: OutputListener;
   /** Leaves the texts of the result empty, for a caller that reads the files itself. @internal */
@@ -113,7 +113,7 @@ export class JudgedSession {
   }
 
   /**
-   * Kills everything that runs in the session. The next bash starts in the session's first directory, without any
+   * Kills everything that runs in the session. The next bash starts in the session's original directory, without any
    * state.
    */
   async restart(): Promise<KillReport> {
@@ -133,7 +133,8 @@ export class JudgedSession {
     terminal = false,
   ): Promise<Admitted> {
     const workingDir = cwd === undefined ? options.workingDir : resolve(this.cwd, cwd);
-    // An earlier call may have named the same directory, and a command may have left it since. Change there again.
+    // An earlier call may have named the same directory, and a command may have left it since. Forget the name: the
+    // session then changes to the directory again.
     if (cwd !== undefined) this.#session.forgetNamedDirectory();
     const context = {
       ...this.#context,

@@ -1,5 +1,5 @@
-// Judges commands, and collects the facts for that. This is a separate file because it imports the whole policy, which
-// execution-options.ts loads only when it is first needed.
+// Judges commands, and collects the facts that a judgment needs. This is a separate file because it imports the whole
+// policy: execution-options.ts loads it only at its first use.
 
 import { isAbsolute } from "node:path";
 import { type JudgedEffect, judgedEffects } from "../approvals/judged-effect.ts";
@@ -28,7 +28,7 @@ export interface Judging {
     verdict: Verdict,
     facts: PolicyFacts,
   ) => readonly JudgedEffect[] | null;
-  /** The first call reads the rule files of the workspace. Throws if one is invalid. */
+  /** The first call reads the rule files of the workspace. Throws if a rule file is invalid. */
   readonly facts: (workspace: string, moment?: Moment) => JudgedFacts;
   readonly policyFiles: PolicyFiles;
   readonly entryPoint: EntryPoint;
@@ -72,7 +72,8 @@ export function createJudging(options: JudgingOptions): Judging {
     entryPoint: options.entryPoint ?? "library",
     facts: (workspace, moment = { cwd: workspace }) => {
       const user = findUserPaths();
-      // Leave out a state root that contains the workspace. Otherwise every file there would count as nacre's own.
+      // Leave out a state root that contains the workspace: otherwise every file of the workspace would count as
+      // nacre's own.
       const stateRoots = user.stateRoots.filter((root) => !`${workspace}/`.startsWith(`${root}/`));
       return {
         ...moment,
@@ -84,7 +85,7 @@ export function createJudging(options: JudgingOptions): Judging {
         rules: options.ignoreRuleFiles ? [] : policyFiles.rulesFor(workspace),
         policyFiles: [policyFiles.own, policyFiles.settings],
         stateRoots,
-        // Another user has another environment.
+        // The environment of another user is not known here.
         environment: home === undefined ? user.environment : {},
         links: new DiskLinks(),
       };

@@ -1,6 +1,6 @@
-// A run that a program can await, or read while the command runs. LiveOutput follows the output of one command. It
-// learns where the output begins when the command starts, and where it ends when the command has ended. Each reader
-// starts from the beginning.
+// A run that a program can await, or read while the command runs. LiveOutput follows the output of one command. begin()
+// sets the position where the output begins, finish() the position where it ends. Each reader starts from the
+// beginning.
 import { dirname } from "node:path";
 import {
   decodePieces,
@@ -88,7 +88,7 @@ export class LiveOutput {
   }
 }
 
-/** Calls `start` immediately. Both awaiting and iterating report its error. */
+/** Calls `start` immediately. Both `await` and iteration report an error of `start`. */
 export function pendingRun<R extends { readonly notes: readonly string[] }>(
   listener: OutputListener | undefined,
   start: (live: LiveOutput) => Promise<{ readonly result: R; readonly ends: Ends }>,

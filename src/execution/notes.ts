@@ -15,10 +15,10 @@ export interface EndedCommand {
   readonly command: string;
   readonly exitCode: number | null;
   readonly outcome: Outcome | undefined;
-  /** Remarks on how it ended. */
+  /** Remarks about the end of the command. */
   readonly remarks: readonly string[];
   readonly leftovers: readonly Leftover[];
-  /** The directory in which it ran. */
+  /** The directory in which the command ran. */
   readonly workingDir: string;
 }
 

@@ -14,7 +14,10 @@ export interface BashOutputMetadata extends Partial<TerminalMetadata> {
   readonly sandbox?: string;
   /** What ended the wait. */
   readonly waited_for?: "pattern" | "port" | "file" | "exit" | "timeout";
-  /** Of a search: the number of matching lines, the number of lines tested, and the last line number reached. */
+  /**
+   * In the result of a search: the number of matching lines, the number of lines tested, and the last line
+   * number reached.
+   */
   readonly matches?: number;
   readonly searched_lines?: number;
   readonly last_line?: number;

@@ -114,7 +114,8 @@ async function textOf(
     if (!follows && before && hasContext) parts.push("--");
     parts.push(`${line.stream}:${line.line}: ${isInKey ? KEY_MARK : sanitize(line.text)}`);
     isInKey = KEY_BEGIN.test(line.text) || (isInKey && !KEY_END.test(line.text));
-    // Thousands of short lines can fit, and each needs a read and a redaction, so yield to the event loop between them.
+    // A result can contain thousands of short lines, and each needs a read and a redaction. So yield to the event loop
+    // between them.
     if (monotonicMs() - turnMs < SEARCH_TURN_MS) continue;
     await yieldTurn();
     turnMs = monotonicMs();

@@ -19,7 +19,7 @@ export interface WaitArguments {
   readonly wait_ms?: number | undefined;
 }
 
-/** Refuses a call that waits for two things, and an invalid port. */
+/** Throws if a call waits for two things, or if the port is invalid. */
 export function checkWait(args: WaitArguments): void {
   const given = (["wait_for", "wait_for_port", "wait_for_file"] as const).filter(
     (name) => args[name] !== undefined,

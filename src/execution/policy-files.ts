@@ -1,6 +1,6 @@
 // Reads user rules: from the file that the host names or the one in the XDG configuration directory, and from files in
-// the workspace, which can only make the policy stricter. Each file is read once, so that an agent cannot change the
-// rules later. An invalid file is an error; it is never ignored.
+// the workspace, which can only make the policy stricter. Each file is read only once: otherwise an agent could change
+// the rules later. An invalid file is an error; nacre never ignores it.
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type DocumentNode, evaluate, parse, type ValueNode } from "@humanwhocodes/momoa";

@@ -12,7 +12,7 @@ import type { ResolvedExecutionOptions } from "./execution-options.ts";
 export interface PreviewCall {
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  /** Only previews of this scope are found; undefined means all. */
+  /** Limits the call to the previews of this scope; undefined means all previews. */
   readonly scope: string | undefined;
 }
 

@@ -14,7 +14,7 @@ import { previewMetadata } from "./preview-metadata.ts";
 import type { PreviewedCommand } from "./preview-run.ts";
 import { render } from "./render.ts";
 
-/** The lines about the preview, which follow the output of the command. `howToCommit` says what to do next. */
+/** The lines about the preview, shown after the output of the command. `howToCommit` explains the next step. */
 export function previewLines(
   record: PreviewRecord,
   changes: readonly Change[],

@@ -1,12 +1,11 @@
-// Runs one command in a preview: with the real bash on the real files, but every change goes to a layer that nacre
-// keeps.
+// Runs one command in a preview: the real bash reads the real files, but every change goes to a separate layer.
 //
 //   runPreview
-//     admit                refuses a denied command; runs any other without asking
+//     admit                refuses a denied command; admits any other without asking a person
 //     PreviewStore.create  creates the layers of the overlay
 //     start                starts a separate bash in the sandbox, with the session's state if there is a session
 //     SizeWatch            ends the command if it writes too much
-//     PreviewStore.conclude  finds what it created, changed and deleted
+//     PreviewStore.conclude  finds what the command created, changed and deleted
 
 import { plantHardLinks } from "../preview/hard-links.ts";
 import type { PreviewRecord } from "../preview/preview-record.ts";

@@ -32,7 +32,9 @@ export function reportProgress(
   return () => clearInterval(timer);
 }
 
-/** Sanitizes the text before cutting it, because a secret is not recognized in part. Some secrets span many lines. */
+/**
+ * Sanitizes the text before cutting it, because a part of a secret is not recognizable. Some secrets span many lines.
+ */
 function lastLines({ path, from: start }: SpoolStart, sanitize: TextSanitizer): string {
   const size = sizeOf(path);
   const from = Math.max(start, size - PROGRESS_READ_BYTES);

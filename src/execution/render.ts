@@ -46,19 +46,22 @@ export async function render(
   if (isWhole(ends) && sizeOfEnds(ends) <= limitChars)
     return { text: ends.head + ends.tail, truncated: false, outputFile: undefined, skipped };
 
-  // Ask for the files only here, where the text names them: asking may create them.
+  // Call fileOf() only here, where the text names the files: the call may create them.
   const [first, second] = [stdout, stderr].filter((part) => part.to > part.from).map((part) => fileOf(part));
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
   const { text, truncated } = truncateEnds(ends, {
     limitChars,
     ...(hiddenUnder ? { outputId: hiddenUnder() } : defined({ outputFile: where })),
-    // Without the heading, the end of stderr would look like the end of stdout.
+    // Repeat the heading: without it, the end of stderr would look like the end of stdout.
     ...(!isEmpty(err.ends) && { heading: { line: STDERR_LINE, charsFromEnd: sizeOfEnds(err.ends) } }),
   });
   return { text, truncated, outputFile: truncated ? first : undefined, skipped };
 }
 
-/** Removes control sequences and redacts secrets, depending on the options. All text for a model passes through it. */
+/**
+ * Removes control sequences and redacts secrets, depending on the options. All text for a model passes through this
+ * sanitizer.
+ */
 export function sanitizerFor({ rawOutput, redact: hide, manager }: ResolvedExecutionOptions): TextSanitizer {
   const values = manager().environment.droppedValues;
   return (text) => {

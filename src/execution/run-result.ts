@@ -16,7 +16,7 @@ export interface RunResult {
   /** stdout; if stderr is not empty, followed by a line `[stderr]` and stderr. */
   readonly output: string;
   readonly durationMs: number;
-  /** How it ended; undefined if it still runs in the background. */
+  /** How the command ended; undefined if it still runs in the background. */
   readonly outcome: Outcome | undefined;
   readonly timedOut: boolean;
   /** Whether the caller's signal ended it. */
@@ -27,7 +27,7 @@ export interface RunResult {
   readonly notes: readonly string[];
   /** Processes that the command left running. */
   readonly leftovers: readonly Leftover[];
-  /** Where its output is on disk. */
+  /** The location of the output on disk. */
   readonly parts: Readonly<Record<"stdout" | "stderr", OutputPart>>;
 }
 

@@ -1,5 +1,5 @@
-// A part of an output file, as text for a model. Of a large part, reads only the start and the end and counts the rest,
-// so that output of any size can be shown.
+// A part of an output file, as text for a model. If the part is large, reads only its start and end, and counts the
+// rest: memory must not grow with the output.
 
 import { readRange } from "../engine/cursor.ts";
 import {
@@ -61,7 +61,7 @@ export async function textOf(part: SpoolPart, sanitizing: TextSanitizer, limitCh
   return { head, middle, tail };
 }
 
-/** The file to name to a reader of this part. */
+/** The path that a reader of this part should see. */
 export function fileOf({ path, file }: SpoolPart): string {
   return file?.() ?? path;
 }
@@ -81,7 +81,7 @@ export async function filteredTextOf(
     const last = at + SCAN_PIECE_BYTES >= part.to;
     const bytes = readRange(part.path, at, Math.min(part.to, at + SCAN_PIECE_BYTES));
     const text = rest + decoder.push(bytes) + (last ? decoder.end() : "");
-    // Do not keep a very long line in memory as a whole, or search it again for every chunk.
+    // Split a very long line: otherwise the whole line would stay in memory and be searched again for every chunk.
     const complete = last || (text.length > FILTER_LINE_MAX_CHARS && !text.includes("\n"));
     const end = complete ? text.length : beforeOpenKey(text, text.lastIndexOf("\n") + 1);
     rest = text.slice(end);

@@ -20,9 +20,9 @@ type Decided = "command" | "workingDir" | "env" | "scope" | "session";
 const foreground = new KeyedSemaphore(FOREGROUND_PER_SCOPE_MAX_COUNT);
 
 /**
- * Runs the command in its session. First waits for the commands before it in the session, then until fewer foreground
- * commands of its scope are running. Commands that ran meanwhile may have changed the session, so that the command has
- * become harmful. So the policy judges it again after each wait if anything has changed.
+ * Runs the command in its session. First waits for the earlier commands of the session, then until fewer foreground
+ * commands of the scope are running. Commands that ran in the meantime may have changed the session and so made this
+ * command harmful. So after each wait, the policy judges the command again if anything has changed.
  */
 export async function runAdmitted(
   admitted: Admitted,

@@ -1,5 +1,5 @@
-// The screen of a terminal as a model reads it: plain rows without secrets. Rows that changed since the same reader's
-// last look are marked.
+// The screen of a terminal as a model reads it: plain rows without secrets. Marks the rows that have changed since the
+// same reader's last result.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { CursorPosition, ScreenRow } from "../terminal/screen.ts";
 import type { TerminalView } from "../terminal/shell-terminal.ts";
@@ -33,7 +33,10 @@ export interface ShownTerminal {
 /** The rows that each reader saw last. */
 const seen = new WeakMap<ShellProcess, Map<string, readonly string[]>>();
 
-/** Control codes are interpreted to draw the screen. Never shows them, even to a caller that wants raw output. */
+/**
+ * Turns raw output off: control codes draw the screen, and a reader must not see them, even if the host wants raw
+ * output.
+ */
 export function withoutCodes(options: ResolvedExecutionOptions): ResolvedExecutionOptions {
   return { ...options, rawOutput: false };
 }

@@ -1,7 +1,7 @@
-// Judges lines that are typed at an idle shell prompt, in addition to the approval or the sandbox of the terminal. Text
-// typed without Enter is kept, so that a line typed in parts is judged as a whole. At a bash prompt, the lines of an
-// incomplete command (a loop, a quote, a here-document) are kept as well. History, completion and editing within the
-// line are not tracked: the approval of the terminal covers them.
+// Judges lines that are typed at an idle shell prompt, in addition to the approval or the sandbox of the terminal.
+// nacre stores text that was typed without Enter, and judges a line that was typed in parts as a whole. At a bash
+// prompt, it also stores the lines of an incomplete command (a loop, a quote, a here-document). History, completion and
+// editing within the line are not tracked: the approval of the terminal covers them.
 //
 //   judgeTyped -> linesOf      finds the lines that Enter completes
 //              -> judgeLines   judges them after each text that bash may still be reading -> admit
@@ -33,7 +33,7 @@ interface Prompt {
 /** Entered lines of a command that may not be complete. */
 interface Pending {
   readonly text: string;
-  /** False if bash either waits for the rest of the command or has rejected the text. nacre does not know which. */
+  /** False if bash either waits for the rest of the command or has rejected the text. nacre cannot tell which. */
   readonly isReadable: boolean;
 }
 
@@ -41,7 +41,8 @@ interface Pending {
 type Reading = "complete" | "open" | "unreadable";
 
 /**
- * What was typed at a prompt and has not run yet. `pending` has each text that bash may be reading, the longest first.
+ * Text that was typed at a prompt and has not run yet. `pending` contains each text that bash may be reading, the
+ * longest first.
  */
 const unfinished = new WeakMap<
   ShellProcess,
@@ -100,7 +101,8 @@ async function judgeLines(
   }
   const left = [{ text: whole, isReadable: reading === "open" }];
   if (oldest?.isReadable === false) {
-    // bash may have rejected the text up to the end of any of its lines. Then it reads only the lines after that.
+    // bash may have rejected the text up to the end of any of its lines. Then bash reads only the lines after that
+    // line.
     for (const before of [...others.map(({ text }) => text), ""]) {
       const text = before + lines;
       const suffix = text.trim() === "" ? "complete" : await read(text);
@@ -113,7 +115,8 @@ async function judgeLines(
 
 /**
  * Throws a refusal if the command may not run. Of all shells, only bash is known to run nothing of a text that it
- * cannot read. Another shell can treat `[[` as a program and run what precedes it, so it never gets such a text.
+ * cannot read. Another shell can treat `[[` as a program and run the text before it. So no other shell gets a text that
+ * bash cannot read.
  */
 async function judgeText(
   command: string,
@@ -195,7 +198,8 @@ function promptOf({ waiting, reader }: WaitingState): Prompt | undefined {
   const program = basename(programOf(reader.pid) ?? "");
   const isBash = BASH.test(program);
   if (!isBash && !OTHER_SHELLS.test(program)) return undefined;
-  // A shell with a line editor reads keys. A shell without one reads lines, and so does a script that asks a question.
+  // A shell with a line editor reads keys. A shell without a line editor reads lines, as does a script that asks a
+  // question.
   if (waiting === "line" && hasOperand(reader.pid)) return undefined;
   const cwd = attempt(() => readlinkSync(`/proc/${reader.pid}/cwd`));
   return cwd === undefined ? undefined : { pid: reader.pid, cwd, isBash };

@@ -1,5 +1,5 @@
 // The settings that would allow a refused command when no person can be asked, in the terms of its entry point. No
-// other file names such a flag or setting. Each setting is tested against the policy before it is suggested.
+// other file names such a flag or setting. Each setting is tested against the policy before nacre suggests it.
 import type { SandboxProfile } from "../engine/confinement.ts";
 import { EFFECT_KINDS } from "../policy/programs/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
@@ -70,7 +70,7 @@ function fileOfRule(id: string, sets: readonly UserRuleSet[]): string {
   return sets.find(({ rules }) => rules.some((rule) => rule.id === id))?.file ?? "the option rules";
 }
 
-/** The broadest rules that lift these rules: one for any program, and one for any effect. */
+/** The broadest rules that would lift the given ones: one for any program, and one for any effect. */
 function lifting(lifts: readonly string[]): UserRuleSet {
   const rule: UserRule = {
     id: "any-program",
