@@ -23,10 +23,10 @@ import { seccompProgram } from "./seccomp.ts";
 import { guardTrusted } from "./trusted-base.ts";
 import { isVisible, type ViewPlan, viewOf } from "./view.ts";
 
-/** File descriptors for bwrap: neither the standard descriptors nor those that bash uses itself. */
+/** File descriptors for bwrap, different from the standard descriptors and from those that bash uses itself. */
 const FD = { args: 6, seccomp: 7, status: 8 } as const;
 
-/** Holds the stderr of the command while bwrap sets up a sandbox that can be tried again. */
+/** The descriptor of the command's stderr while bwrap sets up a sandbox whose setup can be retried. */
 export const COMMAND_STDERR_FD = 5;
 
 /** Runs the program inside with the stderr of the command, while the stderr of bwrap is a file (start-script.ts). */
@@ -54,9 +54,9 @@ interface Descriptor {
 }
 
 export interface WrappedStart {
-  /** Whether another host can make this start fail at any moment, so that it must be tried again. */
+  /** Whether another host can make this start fail at any moment. If so, the start script retries a failed start. */
   readonly canVanish: boolean;
-  /** The program that runs bwrap, if there is one, with its arguments. */
+  /** The program that runs bwrap, with its arguments; empty without an overlay. */
   readonly stage: readonly string[];
   readonly argv: readonly string[];
   readonly descriptors: readonly Descriptor[];
@@ -227,7 +227,7 @@ const NAMESPACES = [
   ...["--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL"],
 ];
 
-/** Points the variables for temporary directories to the sandbox's own /tmp, because others are read-only or hidden. */
+/** Points the variables for temporary directories to the sandbox's own /tmp: others can be read-only or hidden. */
 function temporaryDirArgs(): string[] {
   return ["TMPDIR", "TMP", "TEMP"]
     .filter((name) => process.env[name] !== undefined)

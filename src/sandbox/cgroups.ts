@@ -1,5 +1,5 @@
-// Control groups for shells, with cgroup v2 or v1. Mounts nothing, and above the group of this process changes only
-// what is delegated to this user.
+// Control groups for shells, with cgroup v2 or v1. Mounts nothing. Above the group of this process, changes only groups
+// that are delegated to this user.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -97,7 +97,7 @@ function setLimit(group: string, version: 1 | 2, controller: Controller, limit: 
   for (const file of more) attempt(() => overwrite(join(group, file), String(limit)));
 }
 
-/** Enables controllers for subgroups. The kernel allows that only in the root group or a group without processes. */
+/** Enables controllers for subgroups. The kernel allows this only in the root group or a group without processes. */
 function enable(dir: string, controllers: readonly Controller[]): void {
   const enabled = read(join(dir, "cgroup.subtree_control")).split(/\s+/);
   for (const controller of controllers) {

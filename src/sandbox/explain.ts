@@ -16,7 +16,7 @@ export interface SystemFacts {
   readonly kernel: string;
   readonly isRoot: boolean;
   readonly isContainer: boolean;
-  /** Contents of files below /proc/sys; undefined if they do not exist. */
+  /** The contents of three files below /proc/sys; undefined for a missing file. */
   readonly apparmorRestricts: string | undefined;
   readonly userNamespacesAllowed: string | undefined;
   readonly userNamespacesMax: string | undefined;

@@ -1,6 +1,6 @@
 // Finds the paths to hide: listed credentials that exist on this machine, and nacre's rules. Every start of a sandbox
-// runs this search, so the list is a tree: a missing directory costs one system call, no matter how many listed paths
-// are below it.
+// runs this search. To make it fast, the list is a tree: a missing directory costs one system call, regardless of the
+// number of listed paths below it.
 import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -15,7 +15,7 @@ import type { ListedPath } from "../support/listed-paths.ts";
 import { fsPath, isWithin, namesIn } from "../support/path-text.ts";
 import { kindOf, realPath } from "./real-path.ts";
 
-/** Locations of credentials besides this user's home directories. Determined once for a sandbox's options. */
+/** Locations of credentials in addition to this user's home directories. Determined once for a sandbox's options. */
 export interface CredentialLocations {
   /** Home directories of other users that this user can enter. */
   readonly otherHomes: readonly string[];
@@ -31,20 +31,20 @@ interface Branch {
 const IN_HOME = treeOf(HOME_CREDENTIALS);
 const OF_MACHINE = treeOf(MACHINE_CREDENTIALS);
 
-/** The folder with the user's rules, hidden because a command that reads the rules learns how to bypass them. */
+/** Parent and name of the folder with the user's rules. Hidden: a command that reads the rules learns to bypass them. */
 const CONFIG = ".config";
 const OWN_RULES = "nacre";
 
 /** Every path to hide: credentials and nacre's rules. */
 export function findSecrets(homes: readonly string[], locations: CredentialLocations): ListedPath[] {
-  // XDG_CONFIG_HOME moves them.
+  // XDG_CONFIG_HOME moves the folder with the rules.
   const moved = locations.moved.filter(({ from }) => from === CONFIG).map(({ path }) => path);
   const configs = [...homes.map((home) => join(home, CONFIG)), ...moved];
   const rules = configs.map((config) => ({ path: join(config, OWN_RULES), kind: "directory" }) as const);
   return [...findCredentials(homes, locations), ...rules];
 }
 
-/** The listed paths that exist, and those that commands must not create because tools obey them. */
+/** The listed paths that exist, and missing paths that commands must not create because tools obey them. */
 export function findCredentials(
   homes: readonly string[],
   { otherHomes, moved }: CredentialLocations,

@@ -18,7 +18,7 @@ export function findProgram(
   path = process.env["PATH"],
 ): string | undefined {
   const trusted = [0, process.getuid?.()];
-  // In a user namespace, root can have another uid. The owner of the root directory then owns the system files.
+  // In a user namespace, the real root appears under another uid: the uid that owns / and the system files.
   const system = [...trusted, statSync("/").uid];
   const dirs = (path ?? "").split(delimiter).filter(isAbsolute);
   const candidates = [
@@ -28,7 +28,7 @@ export function findProgram(
   for (const { dir, owners } of candidates) {
     const named = join(dir, name);
     const file = realPath(named);
-    // A multi-call program such as busybox reads its name: run it by that name.
+    // Do not resolve links: a multi-call program such as busybox acts according to the name by which it is run.
     if (isTrusted(file, owners) && !writable.some((root) => isWithin(file, root)))
       return name === "bwrap" ? file : named;
   }

@@ -33,8 +33,8 @@ interface Listing {
 }
 
 /**
- * Directories with the output of package managers and builds. Commands must be able to remove them. A protected
- * repository inside would prevent that, because a mount point cannot be removed.
+ * Directories with the output of package managers and builds. Commands must be able to remove these directories. A
+ * protected repository inside would prevent that, because a mount point cannot be removed.
  */
 const SKIPPED = new Set([
   ...["node_modules", "bower_components", "build", "_build", "_deps", "deps", "dist", "out", "target"],
@@ -46,7 +46,7 @@ export class RepositoryFinder {
   readonly #links = new Map<string, { readonly stamp: string; readonly paths: readonly string[] }>();
 
   find(roots: readonly string[]): FoundRepositories {
-    // Removed directories leave stale listings.
+    // Limit the cache, because removed directories leave stale listings.
     if (this.#listings.size > 4 * REPOSITORY_SEARCH_MAX_DIRECTORIES * roots.length) this.#listings.clear();
     const repositories = new Map<string, FoundRepository>();
     const gitlinks = new Set<string>();
@@ -89,7 +89,7 @@ export class RepositoryFinder {
     const known = this.#listings.get(directory);
     if (known?.mtimeMs === stat.mtimeMs) return known;
     const listing = listingFrom(directory, stat.mtimeMs);
-    // Do not cache after a recent change: another change may get the same timestamp.
+    // Do not cache a listing right after a change: another change may get the same timestamp.
     if (Date.now() - stat.mtimeMs > LISTING_SETTLED_MS) this.#listings.set(directory, listing);
     return listing;
   }

@@ -1,5 +1,5 @@
-// Finds the paths in a git configuration that git runs or uses: hook directories and included configuration. nacre
-// parses the files itself, because git would run programs that the configuration names.
+// Finds the hook directories and included files that a git configuration names. nacre parses the configuration itself,
+// because git would run programs that the configuration names.
 import { dirname, join, resolve } from "node:path";
 import { GIT_INCLUDES_MAX_DEPTH } from "../support/limits.ts";
 import { textIn } from "./git-file.ts";

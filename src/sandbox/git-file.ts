@@ -26,7 +26,7 @@ export function textIn(file: string): string {
   return bytes ? textOfBytes(bytes) : "";
 }
 
-/** The content of a regular file of at most this size. Reads nothing else, because reading a fifo would block. */
+/** The content of a regular file of at most this size. Does not read other kinds: reading a fifo would block. */
 export function bytesIn(file: string, maxBytes: number): Buffer | undefined {
   return attempt(() => {
     const stat = statSync(fsPath(file), { throwIfNoEntry: false });

@@ -33,7 +33,7 @@ export function guardRepositories(
   guard.addGlobalTargets();
 }
 
-/** A part of a git directory, and the placeholder to create if the part is missing; none if a command may create it. */
+/** A part of a git directory. `missing`: the placeholder if the part is missing; none if a command may create it. */
 interface Part {
   readonly path: string;
   readonly missing?: Omit<Placeholder, "path">;
@@ -42,7 +42,7 @@ interface Part {
 class Guard {
   readonly #protections: Protections;
   readonly #options: GuardOptions;
-  /** Directories that relative hook paths of the user's own configuration can start from. */
+  /** The possible base directories of relative hook paths in the user's own configuration. */
   readonly #tops = new Set<string>();
   readonly #done = new Set<string>();
   #nestedCount = 0;
@@ -78,7 +78,7 @@ class Guard {
     }
   }
 
-  /** `git` is a git directory, a file that names one, or a link to either. The link itself cannot be protected. */
+  /** `git` is a git directory, a file that names one, or a link to either. A link itself cannot be protected. */
   #addGit(git: string, top: string): void {
     const path = realPath(git);
     if (path !== git) {
@@ -95,8 +95,8 @@ class Guard {
 
   /**
    * Handles a linked worktree. Its .git file names a directory in the main repository, usually outside the workspace.
-   * The main repository becomes writable only if that directory in turn names this worktree. An earlier command can
-   * have written the .git file, but not a directory outside the workspace.
+   * The main repository becomes writable only if that directory in turn names this worktree. An earlier command may
+   * have written the .git file, but could not write a directory outside the workspace.
    */
   #openMainRepository(git: string, top: string): void {
     const own = gitDirNamedBy(git);
@@ -157,7 +157,7 @@ function repositoryParts(git: string, gitConfig: boolean): Part[] {
     { path: join(git, "hooks"), missing: { kind: "directory" } },
     ...(gitConfig ? [] : [{ path: join(git, "config"), missing: { kind: "file" } as const }]),
     ownConfig(git, gitConfig),
-    // This file can name another directory for config and hooks. "." is git's default.
+    // The file commondir can name another directory for config and hooks. "." is git's default.
     { path: join(git, "commondir"), missing: { kind: "file", content: ".\n" } },
     ...worktreeParts(git, gitConfig),
   ];
@@ -168,7 +168,7 @@ function ownConfig(git: string, gitConfig: boolean): Part {
   return { path: join(git, "config.worktree"), ...(gitConfig ? {} : { missing: { kind: "file" } as const }) };
 }
 
-/** The parts of the directories in `worktrees`. Each leads git to a linked worktree. */
+/** The parts of the directories in `worktrees`. Each such directory belongs to a linked worktree. */
 function worktreeParts(git: string, gitConfig: boolean): Part[] {
   const directory = join(git, "worktrees");
   return listed(directory)
@@ -182,7 +182,7 @@ function worktreeParts(git: string, gitConfig: boolean): Part[] {
     ]);
 }
 
-/** The parts of the repositories in `modules`. Each belongs to a submodule and has its own hooks and config. */
+/** The parts of the repositories in `modules`: each belongs to a submodule and has its own hooks and config. */
 function moduleParts(git: string, gitConfig: boolean): Part[] {
   const found: Part[] = [];
   const search = (directory: string) => {

@@ -1,12 +1,12 @@
-// Reads the gitlinks in a git index: directories that git treats as separate repositories. When git looks for changes,
-// it also runs in each gitlink, with the configuration there.
+// Reads the gitlinks in a git index: directories that git treats as separate repositories. When git checks for changes,
+// it also runs in each gitlink, with the configuration of that repository.
 import { statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { GIT_INDEX_MAX_BYTES } from "../support/limits.ts";
 import { fsPath, textOfBytes } from "../support/path-text.ts";
 import { bytesIn } from "./git-file.ts";
 
-/** A text that changes whenever git writes the index; undefined if there is no index. */
+/** Returns a text that differs after each write of the index; undefined if there is no index. */
 export function indexStamp(file: string): string | undefined {
   const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
   return stat && `${stat.mtimeMs} ${stat.size} ${stat.ino}`;

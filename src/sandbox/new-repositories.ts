@@ -1,6 +1,6 @@
 // Reports repositories and gitlinks that appeared while a command ran. Commands may create them, because `git init` is
-// ordinary work. But the running sandbox does not protect their config and hooks, and git outside the sandbox
-// uses both.
+// ordinary work. But the running sandbox does not protect the config and hooks of a new repository, and git outside the
+// sandbox uses both.
 import { listed } from "../support/excerpt.ts";
 import { MESSAGE_PATHS_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";

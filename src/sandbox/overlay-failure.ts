@@ -1,2 +1,2 @@
-// What the stage of a preview prints if the overlay cannot be mounted (overlay.ts). explain.ts looks for it.
+// The text that the stage of a preview prints if it cannot mount the overlay (overlay.ts). explain.ts searches for it.
 export const OVERLAY_FAILED = "nacre: no overlay";

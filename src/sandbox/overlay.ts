@@ -29,17 +29,20 @@ import { OVERLAY_FAILED } from "./overlay-failure.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { kindOf } from "./real-path.ts";
 
-/** Arguments: the preview's directory, mount, the workspace, then the program to run. Relative layer names need no escapes. */
+/**
+ * Arguments: the preview's directory, the path of mount, the workspace, then the program to run. The layer names are
+ * relative, because mount options would need escapes for some characters of an absolute path.
+ */
 const STAGE = `cd -- "$1" && "$2" -t overlay -o lowerdir=${PREVIEW_NAMES.lower},upperdir=${PREVIEW_NAMES.upper},workdir=${PREVIEW_NAMES.work},userxattr overlay "$3" || { echo '${OVERLAY_FAILED}' >&2; exit 126; }
 cd / && shift 3 && exec "$@"`;
 
-/** The directory in which the layers are, and the workspace. */
+/** `dir`: the directory that contains the layers. */
 export interface OverlayPlan {
   readonly dir: string;
   readonly workspace: string;
 }
 
-/** What runs before bwrap. Throws if a program is missing. */
+/** The command line that runs before bwrap. Throws if a program is missing. */
 export function overlayStage({ dir, workspace }: OverlayPlan): string[] {
   const [unshare, mount, sh] = ["unshare", "mount", "sh"].map((name) => {
     const found = findProgram(name, [workspace]);
@@ -58,9 +61,9 @@ export function overlayStage({ dir, workspace }: OverlayPlan): string[] {
 }
 
 /**
- * The options that give the command its own user inside: the stage made this user root. Without a sandbox, root may read
- * and write files whatever their mode is. A preview must show what such a command does, so it gets that one capability,
- * over files of root below the mounts of the sandbox.
+ * The options that give the command its own user again, because the stage made this user root. Without a sandbox, root
+ * may read and write files with any mode. A preview must show what such a command does. So the command gets that one
+ * capability, which applies to files of root below the mounts of the sandbox.
  */
 export function ownUserArgs(isGuarded: boolean): string[] {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
@@ -79,7 +82,7 @@ export function makeLayers({ dir, workspace }: OverlayPlan): void {
   utimesSync(upper, atime, mtime);
 }
 
-/** What was in the upper directory before the command started: no effect of the command. */
+/** The content of the upper directory before the command started, which is no effect of the command. */
 export interface Planted {
   /** Relative to the workspace. */
   readonly placeholders: readonly string[];
@@ -88,8 +91,8 @@ export interface Planted {
 }
 
 /**
- * Creates in the upper directory what other sandboxes create on the real disk (placeholders.ts), so that the workspace
- * stays untouched. Writes down what is there when the command starts.
+ * Creates the placeholders in the upper directory. Other sandboxes create them on the real disk (placeholders.ts), but
+ * a preview must not change the workspace. Then records the content of the upper directory (Planted).
  */
 export function plantPlaceholders(
   { dir, workspace }: OverlayPlan,
@@ -121,7 +124,7 @@ function directoriesIn(base: string, at = ""): string[] {
   ];
 }
 
-/** Directories of the upper layer that only lead to another entry look like those below them. */
+/** Creates the parents of an entry in the upper layer, with owner and mode of the same directories in the workspace. */
 function makeParents(upper: string, workspace: string, name: string): void {
   if (name === "." || kindOf(join(upper, name)) !== undefined) return;
   makeParents(upper, workspace, dirname(name));
@@ -144,7 +147,7 @@ function isReadOnly(path: string): boolean {
 
 const OVERLAYFS = 0x794c7630;
 
-/** Why the workspace cannot be under an overlay; undefined if nothing is known to be in the way. */
+/** Why the workspace cannot be under an overlay; undefined if no problem is known. */
 export function overlayProblem({ dir, workspace }: OverlayPlan): SandboxRefusal | undefined {
   const refused = (why: string, fix: string): SandboxRefusal => ({ ok: false, why, fix });
   const elsewhere = "Set NACRE_HOME to a directory";

@@ -1,10 +1,10 @@
-// Placeholders: empty files and directories that nacre creates as mount points, so that a command cannot create a
-// hidden or protected path that does not exist. They are on the real disk while a shell needs them.
+// Placeholders: empty files and directories that nacre creates as mount points. They prevent a command from creating a
+// missing path that must be hidden or protected. They are on the real disk while a shell needs them.
 //
 // Each shell has a note, a file that lists its placeholders and is named after its shim. Every nacre process can read
 // the notes, so another process can clean up after a crash. A process holds a lock while it checks the disk and writes
-// its note, and while it removes placeholders. Otherwise it could remove a placeholder that another process has just
-// found, and removing a file that is a mount point in another namespace also removes that mount.
+// its note, and while it removes placeholders. Without the lock, it could remove a placeholder that another process has
+// just found. Removing a file that is a mount point in another namespace also removes that mount.
 
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ export class Placeholders {
     return this.#locked(() => {
       const planned = plan(this.held());
       if (planned.placeholders.length === 0) return planned;
-      // Write the note first, so that every placeholder has a note even after a crash in between.
+      // Write the note first: after a crash in between, no other process could find a placeholder without a note.
       const name = `${holder.pid}-${holder.startTime}`;
       const content = JSON.stringify(planned.placeholders);
       writeFileSync(join(this.#dir, name), content, { mode: 0o600 });
@@ -61,7 +61,7 @@ export class Placeholders {
     });
   }
 
-  /** Returns a predicate that tells whether a path is a placeholder. */
+  /** Returns a predicate: whether a path is a placeholder of any shell. */
   held(): (path: string) => boolean {
     const paths = new Set(namesIn(this.#dir).flatMap((name) => this.#read(name).map(({ path }) => path)));
     return (path) => paths.has(path);
@@ -101,7 +101,7 @@ export class Placeholders {
     }
   }
 
-  /** Empty for a note that a crash left incomplete, because its placeholders were not created yet. */
+  /** Empty for a note that a crash left incomplete: no placeholder of such a note was created. */
   #read(name: string): readonly Placeholder[] {
     const known = this.#notes.get(name);
     if (known) return known;
@@ -130,7 +130,7 @@ function create({ path, kind, content = "" }: Placeholder): void {
   }
 }
 
-/** Removes the placeholder only if it is unchanged: other content belongs to another program. */
+/** Removes the placeholder only if it is unchanged: any other content was written by another program. */
 function remove({ path, kind, content = "" }: Placeholder): void {
   if (kindOf(path) !== kind) return;
   attempt(() => {

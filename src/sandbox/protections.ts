@@ -36,7 +36,7 @@ export class Protections {
     return this.#kinds.get(path);
   }
 
-  /** Makes a path read-only, whether or not it exists. */
+  /** Makes a path read-only. If the path does not exist, plans the placeholder `missing` for it. */
   protect(path: string, missing: Omit<Placeholder, "path">): void {
     if (this.hold(path, missing)) this.readOnly.add(path);
   }
@@ -58,7 +58,7 @@ export class Protections {
     return true;
   }
 
-  /** Reports a link as not protected: it cannot be a mount point, so a command can replace it. */
+  /** Reports a link as not protected: a link cannot be a mount point, so a command can replace it. */
   reportLink(what: string): void {
     this.notEnforced.add(`${what}: it is a link, which cannot be protected`);
   }

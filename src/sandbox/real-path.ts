@@ -6,7 +6,7 @@ import { NacreError } from "../support/errors.ts";
 import { LINKS_MAX_COUNT } from "../support/limits.ts";
 import { fsPath, linkTarget, resolvedPath, shownPath } from "../support/path-text.ts";
 
-/** Resolves every link. From the first component that does not exist, the path stays as it is. */
+/** Resolves every link. Leaves the path unchanged from the first missing component on. */
 export function realPath(path: string): string {
   return resolveFully(path, new Map(), 0);
 }
@@ -24,7 +24,7 @@ function resolveFully(path: string, known: Map<string, string>, links: number): 
   return answer;
 }
 
-/** Avoids exceptions for missing paths, because most paths do not exist and exceptions would dominate the cost. */
+/** Avoids exceptions for missing paths: most paths are missing, and exceptions would take most of the time. */
 function resolveUncached(target: string, known: Map<string, string>, links: number): string {
   if (target === "/") return target;
   const link = linkAt(target);
@@ -32,7 +32,7 @@ function resolveUncached(target: string, known: Map<string, string>, links: numb
   const found = attempt(() => resolvedPath(target));
   if (found !== undefined) return found;
   if (links > LINKS_MAX_COUNT) throw new NacreError("invalid_input", `Too many links: ${shownPath(target)}`);
-  // A dangling link: a file created through it would appear at its target.
+  // This link dangles. A file created through it would appear at the target, so resolve the target.
   const from = resolveFully(dirname(target), known, links);
   return resolveFully(resolve(from, link), known, links + 1);
 }

@@ -25,16 +25,16 @@ export interface LimitOptions {
   readonly maxFileBytes?: number;
 }
 
-/** Tells how to apply the limits before the command starts, and reports violations. */
+/** How to apply the limits before the command starts. Also reports violations. */
 export interface LimitPlan {
-  /** Files to write the PID of the limited process to. */
+  /** Files to which the limited process must write its PID. */
   readonly groups: readonly string[];
   /** Arguments of `ulimit`. */
   readonly rlimits: readonly string[];
   readonly notEnforced: readonly string[];
   /** Remarks on violations since the last call. */
   takeRemarks(): string[];
-  /** Removes the groups and returns the last remarks. To be called after the end of the shell. */
+  /** Removes the groups and returns the last remarks. Call this after the end of the shell. */
   end(): string[];
 }
 
@@ -79,7 +79,7 @@ export class Limits {
     const rlimits: string[] = [];
     const notEnforced: string[] = [];
     if (maxProcesses !== undefined && !has("pids")) {
-      // The kernel does not apply RLIMIT_NPROC to root, and counts every process of the user.
+      // RLIMIT_NPROC does not apply to root, and counts every process of the user.
       if (process.getuid?.() === 0)
         notEnforced.push("maxProcesses: no control group can be created, and no other limit applies to root");
       else rlimits.push(`-u ${maxProcesses + overhead + processesOfUser()}`);

@@ -1,5 +1,5 @@
-// The sandbox options and the specification derived from them. All paths are resolved before they are mounted, so that
-// a link inside the workspace cannot redirect a mount.
+// The sandbox options and the specification derived from them. All paths are resolved before they are mounted:
+// otherwise a link inside the workspace could redirect a mount.
 import { userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
@@ -21,7 +21,7 @@ export interface SandboxOptions {
   readonly workspace?: string;
   /** Additional writable paths, relative to the workspace; ~ is the home directory. */
   readonly writable?: readonly string[];
-  /** Additional paths to hide, besides credentials. */
+  /** Paths to hide in addition to credentials. */
   readonly hide?: readonly string[];
   /** Lets commands write .git/config, which can name programs that git runs later. @default false */
   readonly gitConfig?: boolean;
@@ -50,7 +50,7 @@ export interface SandboxSpec {
   readonly policyFolders: readonly string[];
   readonly gitConfig: boolean;
   readonly debuggers: boolean;
-  /** Whether files in writable paths that other programs obey are protected, such as git hooks. */
+  /** Whether files that other programs obey, such as git hooks, are protected in writable paths. */
   readonly isGuarded: boolean;
 }
 

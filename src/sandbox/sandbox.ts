@@ -1,6 +1,6 @@
 // Confines the shells of a manager: tests that the sandbox works, and turns a start into a confined start. If the
-// sandbox does not work, nacre refuses the start. With `allowUnsandboxed` it starts without the sandbox and reports
-// that.
+// sandbox does not work, nacre refuses the start. With `allowUnsandboxed`, nacre instead starts the shell without a
+// sandbox and reports that.
 import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../engine/confinement.ts";
 import type { LockOwner } from "../engine/process-lock.ts";
@@ -44,7 +44,7 @@ export interface StartRequest {
   readonly isInit?: boolean;
   /** The layers of the overlay over the workspace; only in a sandbox for previews. */
   readonly overlayDir?: string;
-  /** Whether a process was started since the last call. Without a new process, no repository can have been created. */
+  /** Whether a process was started since the last call. Without a new process, there is no new repository. */
   readonly hasForked?: () => boolean;
 }
 
@@ -67,7 +67,7 @@ export interface SandboxDeps extends LockOwner {
 }
 
 export interface PreviewSandbox {
-  /** The directory of all previews. */
+  /** The directory that contains all previews. */
   readonly dir: string;
   /** Whether commands without a preview run in a sandbox, which protects files such as git hooks. */
   readonly isGuarded: boolean;
@@ -79,7 +79,7 @@ interface PreparedWorkspace {
   readonly notEnforced: readonly string[];
 }
 
-/** Refuses options that have no effect without a sandbox, because the user would rely on them. */
+/** Refuses options that have no effect without a sandbox: otherwise the user would rely on a missing protection. */
 function refuseWithoutSandbox({ network, hide = [] }: SandboxOptions): void {
   const option = network === "none" ? 'network "none"' : hide.length > 0 ? "hide" : undefined;
   if (option === undefined) return;
@@ -208,7 +208,7 @@ export class Sandbox {
     const spec = withRunningRoots(prepared, this.#deps.runningRoots());
     const visibleState = { stateRoot: this.#deps.stateRoots[0], readable, writable };
     if (overlayDir !== undefined) {
-      // Something can have been mounted since the sandbox was prepared.
+      // Check again: a mount may have appeared in the workspace since the sandbox was prepared.
       refuseOverlay(overlayProblem({ dir: overlayDir, workspace: spec.workspace }));
       const isPlaceholder = this.#placeholders.held();
       const plan = { argv, workingDir, visibleState, repositories, isPlaceholder, overlayDir };
@@ -248,7 +248,7 @@ function withRunningRoots(spec: SandboxSpec, running: readonly string[]): Sandbo
   return { ...spec, transientRoots };
 }
 
-/** bwrap itself, the first process of its PID namespace, and the bash that runs bwrap again (start-script.ts). */
+/** Counts bwrap, the first process of its PID namespace, and the bash that runs bwrap again (start-script.ts). */
 function ownProcessesCount(wrapped: WrappedStart | undefined): number {
   if (!wrapped) return 0;
   return wrapped.canVanish ? 3 : 2;

@@ -3,8 +3,8 @@
 // user could run a setuid file that a command leaves in the workspace, and the calls in DENIED could change mounts,
 // access the kernel or change the machine.
 //
-// A call of another architecture kills the process, and a denied call returns EPERM. Every other call is allowed. Jumps
-// are relative and reach 255 instructions. The tests run the program with every call number.
+// A call of another architecture kills the process, a denied call fails with EPERM, and every other call is allowed.
+// Jumps are relative and reach 255 instructions. The tests run the program with every call number.
 
 /** undefined if nacre has no table of system calls for this CPU. */
 export function seccompProgram({
@@ -21,7 +21,7 @@ export function seccompProgram({
     jump(EQUAL, AUDIT_ARCH_X86_64, 1, 0),
     ret(KILL_PROCESS),
     load(DATA.number),
-    // The x32 numbers of the same calls would bypass the table.
+    // Kill calls with x32 numbers: the same calls have other numbers there, which would bypass the table.
     jump(AT_LEAST, X32_BIT, 0, 1),
     ret(KILL_PROCESS),
     ...checkArgument(CALL.socket, 0, [
@@ -57,7 +57,7 @@ export function seccompProgram({
         ...DENY_SETUID,
       ]),
     ),
-    // The mode of openat2 is in memory as well. After ENOSYS, programs fall back to openat.
+    // The mode of openat2 is also in memory. After ENOSYS, programs fall back to openat.
     jump(EQUAL, CALL.openat2, 0, 1),
     ret(errno(ENOSYS)),
     ...denied.flatMap((number) => [jump(EQUAL, number, 0, 1), DENY]),
@@ -85,7 +85,7 @@ const CALL = {
   openat2: 437,
 } as const;
 
-/** Where each call takes a mode. mkdir is missing because the kernel ignores the setuid bit there. */
+/** The index of the mode among the arguments. mkdir is missing because the kernel ignores the setuid bit there. */
 const MODE_ARGUMENTS = {
   chmod: 1,
   fchmod: 1,
@@ -98,7 +98,7 @@ const MODE_ARGUMENTS = {
 
 const OPEN_ARGUMENTS = { open: { flags: 1, mode: 2 }, openat: { flags: 2, mode: 3 } } as const;
 
-/** O_CREAT, and the bit that only O_TMPFILE sets. Without them the kernel ignores the mode: the argument is garbage. */
+/** O_CREAT, and the bit that only O_TMPFILE sets. Without either, the kernel ignores the mode, which can be garbage. */
 const CREATES_FILE = 0o20_000_100;
 
 /** S_ISGID stays allowed, because shared git repositories set it on directories, and a filter cannot see the type. */
@@ -113,8 +113,8 @@ const AF_UNIX = 1;
 const SOCKET_TYPE_BITS = 0xf;
 
 /**
- * SOCK_STREAM and SOCK_SEQPACKET, whose two ends stay connected to each other. A datagram socket can send to any unix
- * socket by its path, and SOCK_RAW creates a datagram socket as well.
+ * SOCK_STREAM and SOCK_SEQPACKET: the two ends stay connected to each other. A datagram socket can send to any unix
+ * socket by its path, and SOCK_RAW also creates a datagram socket.
  */
 const PAIR_TYPES = [1, 5];
 

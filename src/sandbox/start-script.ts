@@ -58,17 +58,18 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
 }
 
 /**
- * Runs bwrap again until it has set up the sandbox. bwrap reports an exit code only if the program inside has begun, and
- * exits with 1 if it could not begin. So the program never runs twice. Ends without an exit if bwrap is missing.
+ * Runs bwrap again until it has set up the sandbox. bwrap reports an exit code only if the program inside has begun,
+ * and exits with 1 if the program could not begin. So the program never runs twice. If bwrap is missing, bash continues
+ * after these lines.
  */
 function untilSetUp(command: string, dir: string): string[] {
   const [status, errors] = [SHELL_NAMES.sandboxStatus, SHELL_NAMES.sandboxErrors].map((name) =>
     shellQuote(`${dir}/${name}`),
   );
   return [
-    // bash itself would report there that a signal has ended bwrap.
+    // Discard bash's own messages: otherwise bash would report on stderr that a signal has ended bwrap.
     `exec ${COMMAND_STDERR_FD}>&2 2>/dev/null`,
-    // Like exec: the bash inside has the same SHLVL as without this one.
+    // Give the bash inside the SHLVL that it would have after an exec.
     "((SHLVL--))",
     "for ((__nacre_try = 1; ; __nacre_try++)); do",
     `  builtin command ${command} 2>${errors}`,

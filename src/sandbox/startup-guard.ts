@@ -23,7 +23,7 @@ export function guardStartup(protections: Protections, homes: readonly string[])
   }
 }
 
-/** The startup files of these home directories, and those that environment variables move elsewhere. */
+/** The startup files in these home directories, and in the directories that environment variables name instead. */
 function startupPaths(homes: readonly string[]): ListedPath[] {
   return [
     ...homes.flatMap((home) => below(home, [...HOME_STARTUP, ...HOME_PROGRAMS])),

@@ -1,6 +1,6 @@
 // The files that nacre runs or reads outside every sandbox. A command that could write them could run code outside the
-// sandbox. If they are in writable paths, they are mounted read-only. If that is impossible or would break the person's
-// own tools, nacre refuses the sandbox.
+// sandbox. If such a file is in a writable path, nacre mounts it read-only. If that is impossible or would break the
+// person's own tools, nacre refuses the sandbox.
 //
 // These files are: the package with its dependencies (some are loaded later), Node with its loaded libraries, bash, the
 // links that nacre was started through, and files from the options.
@@ -86,7 +86,7 @@ export function ownProgram(bash: string | undefined): TrustedPath[] {
   return found;
 }
 
-/** The dependencies as Node resolves them from the package. For a link: both its folder and its target. */
+/** The dependencies as Node resolves them from the package. If a dependency is a link: its folder and its target. */
 function dependenciesOf(root: string): TrustedPath[] {
   const manifest = attempt(() => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as unknown);
   const { dependencies } = (manifest ?? {}) as { readonly dependencies?: Readonly<Record<string, string>> };
@@ -98,7 +98,8 @@ function dependenciesOf(root: string): TrustedPath[] {
     if (index < 0) return [];
     const path = join(folders[index] ?? "", name);
     const real = realPath(path);
-    // Protect the folder of a link, so that no command replaces the link, and the folders that Node searches first.
+    // Also protect the folder of a link: otherwise a command could replace the link. Protect the folders that Node
+    // searches earlier, too.
     const nearer = folders
       .slice(0, index)
       .filter((folder) => kindOf(folder) !== undefined && !isWithin(folder, root));
@@ -135,7 +136,7 @@ function programOf(file: string, name: string): TrustedPath[] {
   return [program, { path: folder, role: `holds ${name}, which nacre runs outside the sandbox` }];
 }
 
-/** Programs and libraries mapped into this process, because a change of their files changes its memory. */
+/** Programs and libraries mapped into this process: a change of such a file changes the memory of this process. */
 function loadedFiles(): string[] {
   const maps = attempt(() => readFileSync("/proc/self/maps", "utf8")) ?? "";
   const files = maps.matchAll(/^\S+ r.x\S* \S+ \S+ \d+ +(\/.*)$/gm);

@@ -101,8 +101,8 @@ const writableAt = (path: string) => mount("--bind", path, path);
 
 /**
  * The directories between a writable root and a protected or hidden path. They are mounted on themselves, because a
- * mount point cannot be renamed. Otherwise `mv .git away; mkdir -p .git/hooks` would bypass the protected hooks, and
- * the next command could read a hidden file under another name.
+ * mount point cannot be renamed. Without these mounts, `mv .git away; mkdir -p .git/hooks` would bypass the protected
+ * hooks, and the next command could read a hidden file under another name.
  */
 function pinsFor(
   targets: readonly string[],
@@ -138,7 +138,7 @@ function checkWritable(path: string, real: Protections["real"]): void {
   );
 }
 
-/** Directories that start empty in a sandbox. Outside, they hold other processes' temporary files and sockets. */
+/** Directories that start empty in a sandbox. Outside, they contain temporary files and sockets of other processes. */
 const PRIVATE = ["/tmp", "/run"];
 
 /** Paths in /run that commands need: the DNS configuration, and on NixOS the system itself. */
@@ -195,10 +195,10 @@ function maskArgs(path: string, kind: Placeholder["kind"] | undefined): string[]
 }
 
 /**
- * bwrap fails if a mount point does not exist, and another host can remove its state root at any moment. --ro-bind-try
- * skips a mount whose source is missing. So the path of the source leads through the mount point: `ROOT/../..` exists
- * only while ROOT exists. If ROOT vanishes between that check and the mount, bwrap fails, and start-script.ts runs it
- * again.
+ * Skips the mount if the other host's state root (ROOT) has vanished, because bwrap fails if a mount point does not
+ * exist. --ro-bind-try skips a mount whose source is missing. So the path of the source leads through the mount point:
+ * `ROOT/../..` exists only while ROOT exists. If ROOT vanishes between that check and the mount, bwrap fails, and
+ * start-script.ts runs bwrap again.
  */
 function transientMaskArgs(path: string, emptyDir: string): string[] {
   const up = "/..".repeat(path.split("/").length - 1);
