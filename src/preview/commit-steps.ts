@@ -1,10 +1,11 @@
-// Plans a commit: the steps of its transaction, from the changes of a preview and the staged tree (stage-entries.ts).
+// Plans a commit: derives the steps of its transaction from the changes of a preview and the staged tree
+// (stage-entries.ts).
 //
-//   a new or changed file         moves in; what it replaces moves out
+//   a new or changed file         moves in; the entry that it replaces moves out
 //   a new directory               moves in with everything below it
 //   a directory that stays        gets its new mode, and its new time at the end
-//   ... with other attributes     is replaced by a new one, and its entries move over: no tool that every system has
-//                                 can remove an attribute
+//   ... with other attributes     is replaced by a new directory, and its entries move there, because no tool that
+//                                 every system has can remove an attribute
 import { chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -23,7 +24,7 @@ const OWNER_MAY_CHANGE = 0o300;
 export interface CommitSteps {
   readonly steps: readonly Step[];
   readonly directories: readonly string[];
-  /** The paths at which something new is in the workspace after the commit. */
+  /** The paths with a new entry in the workspace after the commit. */
   readonly entered: readonly string[];
   readonly twins: readonly Twin[];
 }
@@ -46,7 +47,7 @@ class StepPlanner {
   readonly #workspace: string;
   readonly #opening: OpenedDirectories;
   readonly #moves: Step[] = [];
-  /** Where the entries that leave the workspace go. */
+  /** The destination of each entry that leaves the workspace, by path. */
   readonly #outgoing = new Map<string, string>();
   /** The final modes of directories, innermost first. */
   readonly #modes: { readonly path: string; readonly before: number; readonly to: number }[] = [];
@@ -140,7 +141,7 @@ function parentsOf(path: string): string[] {
   return parent === "." ? ["."] : [parent, ...parentsOf(parent)];
 }
 
-/** The times that the directories have after the commit: those that the command left. */
+/** The modification times of the directories after the commit: the times that the command left. */
 export function timesAfter(
   upper: string,
   times: DirectoryTimes,
@@ -150,13 +151,13 @@ export function timesAfter(
   return times.map(([path, ns]) => {
     const at = path === "." ? "" : path;
     const entry = attempt(() => upperEntryAt(join(upper, at)));
-    // nacre created the directory in the upper layer, and the command has not changed it.
+    // If nacre created the directory in the upper layer and the command did not change it, its old time stays.
     const isAsBefore = !entry || entry === "whiteout" || entry.mtimeNs === known.get(at);
     return [path, isAsBefore ? ns : entry.mtimeNs];
   });
 }
 
-/** Read-only directories: one step makes each writable before the other steps, and one restores its mode after them. */
+/** Adds steps for read-only directories: one step makes a directory writable first, another restores its mode last. */
 class OpenedDirectories {
   readonly steps: Step[] = [];
   readonly #workspace: string;
@@ -180,7 +181,7 @@ class OpenedDirectories {
     return this.#known.get(path) ?? mode;
   }
 
-  /** Does not close a directory whose mode a change sets, or that is moved away. */
+  /** The steps that restore the modes. Skips directories that a change moves away or gives another mode. */
   closingSteps(changes: readonly Change[]): Step[] {
     const decided = new Set(
       changes.filter(({ before }) => before?.type === "directory").map(({ path }) => path),

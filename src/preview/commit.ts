@@ -2,11 +2,11 @@
 //
 //   commitPreview
 //     withWorkspaceLock   one commit or undo at a time
-//     conflictsWith       the workspace must be as the preview saw it
-//     stageEntries        copies the new content; a full disk fails here, before anything is written
-//     commitSteps         plans
-//     Transaction         moves, or rolls back
-//     settleTransaction   the record of the preview
+//     conflictsWith       compares the workspace with its state at the preview
+//     stageEntries        copies the new content; on a full disk, fails before the workspace changes
+//     commitSteps         plans the steps
+//     Transaction         applies the steps, or rolls them back
+//     settleTransaction   updates the record of the preview
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -37,7 +37,7 @@ export async function commitPreview(
   paths?: readonly string[],
 ): Promise<Committed> {
   return await withWorkspaceLock(store, workspace, async () => {
-    // Another process may have committed or discarded it while this one waited.
+    // Read the record again: another process may have committed or discarded the preview during the wait.
     const record = store.getPending(id);
     const all = store.changes(record);
     const changes = withParents(all, paths ? selected(all, paths, id) : all).filter(isCommittable);
@@ -60,7 +60,7 @@ export async function commitPreview(
   });
 }
 
-/** Call this if the workspace is as it was. `steps` are those that were done and taken back. */
+/** Call this when the workspace is unchanged or restored. `steps`: the steps that were done and rolled back. */
 function cleanUp(
   store: PreviewStore,
   id: string,
@@ -98,7 +98,7 @@ async function begun(
   return transaction;
 }
 
-/** Adds the new directories that the chosen changes are in. */
+/** Adds the new directories that contain the chosen changes. */
 function withParents(all: readonly Change[], chosen: readonly Change[]): Change[] {
   const wanted = new Set(chosen.map(({ path }) => path));
   for (const { path } of chosen) {

@@ -14,7 +14,7 @@ export interface Conflict {
   readonly what: string;
 }
 
-/** Thrown if the workspace has changed. Nothing was written. */
+/** The error of a commit or undo if the workspace has changed. Nothing was written. */
 export class PreviewConflict extends NacreError {
   readonly conflicts: readonly Conflict[];
 
@@ -28,7 +28,7 @@ export class PreviewConflict extends NacreError {
   }
 }
 
-/** What has changed since the preview. */
+/** The differences between the workspace now and at the preview. */
 export function conflictsWith(workspace: string, changes: readonly Change[]): Conflict[] {
   const found: Conflict[] = [];
   const created = new Set(changes.filter(({ after }) => after?.type === "directory").map(({ path }) => path));
@@ -50,7 +50,7 @@ export function conflictsWith(workspace: string, changes: readonly Change[]): Co
   return found;
 }
 
-/** What has changed since the commit. */
+/** The differences between the workspace now and right after the commit. */
 export function conflictsSince({ workspace, steps, twins, after = [] }: Journal): Conflict[] {
   const found: Conflict[] = [];
   const expected = new Map<string, Set<string>>();
@@ -65,7 +65,7 @@ export function conflictsSince({ workspace, steps, twins, after = [] }: Journal)
     else if (!isUnchanged(now, known)) found.push({ path, what: "has changed since the commit" });
     else if (known.type === "directory") found.push(...unknownIn(workspace, path, expected.get(path)));
   }
-  // The undo needs the other name of a hard link to restore this one.
+  // The undo restores a dropped hard link from its other name, the twin.
   for (const { twin, ino } of twins)
     if (entryOf(workspace, twin)?.ino !== ino)
       found.push({ path: twin, what: "has changed since the commit" });

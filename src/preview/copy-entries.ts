@@ -1,5 +1,5 @@
-// Copies entries of one directory to another. GNU tar keeps times, holes, attributes and hard links, and leaves out the
-// attributes of the overlay itself.
+// Copies entries of one directory to another with GNU tar, which preserves times, holes, attributes and hard links. The
+// overlay's own attributes are excluded.
 import { statfsSync } from "node:fs";
 import { runPipeline } from "../engine/system-program.ts";
 import { NacreError } from "../support/errors.ts";
@@ -17,7 +17,7 @@ export async function copyEntries(from: string, to: string, paths: readonly stri
   ];
   const extract = [
     ...["tar", "--extract", "--file=-", "--preserve-permissions", "--same-owner", "--numeric-owner"],
-    // Set the mode and time of directories at the end, even if a later entry is in another directory.
+    // Set the modes and times of directories at the end: later entries would change the times.
     ...["--delay-directory-restore", ...WITH_ATTRIBUTES, `--directory=${to}`],
   ];
   const input = bytesOfText(paths.map((path) => `./${path}\0`).join(""));

@@ -1,4 +1,4 @@
-// The changes of a preview as lines for people and models, and as lists of paths.
+// Formats the changes of a preview as lines for people and models, and as lists of paths.
 import { shownPath, wirePath } from "../support/path-text.ts";
 import type { Entry } from "./entry.ts";
 import type { Change } from "./scan-changes.ts";
@@ -10,11 +10,11 @@ export const SIGNS = { created: "+", changed: "~", deleted: "-" } as const;
 export interface ChangedPaths {
   readonly created: readonly string[];
   readonly changed: readonly string[];
-  /** A deleted directory stands for everything below it. */
+  /** A deleted directory includes everything below it. */
   readonly deleted: readonly string[];
 }
 
-/** Relative to the workspace. */
+/** Paths are relative to the workspace. */
 export function changedPaths(changes: readonly Change[]): ChangedPaths {
   const of = (kind: Change["kind"]) =>
     changes.filter((change) => change.kind === kind).map(({ path }) => wirePath(path));

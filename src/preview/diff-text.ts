@@ -10,7 +10,7 @@ import type { PreviewRecord } from "./preview-record.ts";
 import type { PreviewStore } from "./preview-store.ts";
 import type { Change } from "./scan-changes.ts";
 
-/** If the differences exceed a limit, cuts them and ends with a note. */
+/** If the differences exceed a limit, truncates them and adds a note. */
 export async function diffOf(
   store: PreviewStore,
   record: PreviewRecord,

@@ -1,5 +1,5 @@
-// The modification times of directories, to the nanosecond. Moving an entry changes the time of its directory; an undo
-// restores it. touch(1) does that, because Node sets times as floating point numbers, which are too coarse.
+// Restores the modification times of directories to the nanosecond. Moving an entry changes the time of its directory,
+// and an undo must restore it. Uses touch(1): Node sets times as floating point numbers, which are too coarse.
 
 import { join } from "node:path";
 import { spawnTouch } from "../engine/touch.ts";
@@ -8,7 +8,7 @@ import { HeldDirectory } from "../support/held-directory.ts";
 import { DIRECTORY_TIMES_BATCH_COUNT } from "../support/limits.ts";
 import { entryAt } from "./entry.ts";
 
-/** Paths relative to the workspace, each with its time in ns. */
+/** Paths relative to the workspace, each with its modification time in ns. */
 export type DirectoryTimes = readonly (readonly [string, string])[];
 
 export function timesOf(workspace: string, paths: Iterable<string>): DirectoryTimes {

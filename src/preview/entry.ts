@@ -1,4 +1,4 @@
-// One entry of a directory tree as lstat shows it, and the comparison of two.
+// Reads one entry of a directory tree with lstat, and compares entries.
 import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -7,7 +7,7 @@ import { fsPath, linkTarget, namesIn } from "../support/path-text.ts";
 
 export type EntryType = "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
 
-/** Plain data: records contain it as JSON. Numbers of 64 bits are text. */
+/** Plain data, because records contain it as JSON. 64-bit numbers are stored as text. */
 export interface Entry {
   readonly type: EntryType;
   /** Permission bits. */
@@ -19,14 +19,14 @@ export interface Entry {
   readonly ctimeNs: string;
   readonly ino: string;
   readonly links: number;
-  /** Where a symbolic link leads. */
+  /** The target of a symbolic link. */
   readonly target?: string;
 }
 
 /** A whiteout: the entry of an upper layer that marks the entry below as deleted. */
 export type UpperEntry = Entry | "whiteout";
 
-/** undefined if there is none. Throws if the path cannot be read. */
+/** Returns undefined if there is no entry. Throws if the path cannot be read. */
 export function entryAt(path: string): Entry | undefined {
   const found = upperEntryAt(path);
   return found === "whiteout" ? undefined : found;
@@ -61,16 +61,16 @@ export function upperEntryAt(path: string): UpperEntry | undefined {
   };
 }
 
-/** Whether nothing about the entry has changed. Ignores the content of a directory. */
+/** Whether the entry is unchanged. Ignores the content of a directory. */
 export function isUnchanged(now: Entry | undefined, known: Entry): boolean {
   if (!now || !isSameObject(now, known)) return false;
-  // Adding or removing a name of the same file changes its ctime.
+  // Ignore the ctime of a file with several names: adding or removing a name changes it.
   return (
     now.type === "directory" || now.links !== known.links || now.links > 1 || now.ctimeNs === known.ctimeNs
   );
 }
 
-/** Like isUnchanged, for an entry that was renamed: ignores its ctime, which a rename changes. */
+/** Like isUnchanged, but for an entry that was renamed: ignores the ctime, because a rename changes it. */
 export function isSameObject(now: Entry, known: Entry): boolean {
   if (now.type !== known.type || now.mode !== known.mode || now.uid !== known.uid || now.gid !== known.gid)
     return false;
@@ -83,7 +83,7 @@ export function isSameObject(now: Entry, known: Entry): boolean {
   );
 }
 
-/** Every entry below a directory, each with its path from there. Leaves out directories that this user may not read. */
+/** Every entry below a directory, with its path relative to that directory. Skips unreadable directories. */
 export function treeBelow(directory: string): [string, Entry][] {
   const found: [string, Entry][] = [];
   const walk = (at: string) => {

@@ -1,5 +1,5 @@
-// Reads the extended attributes and access control lists of files and directories. Node cannot read them, but GNU tar
-// writes them to its archive.
+// Reads the extended attributes and access control lists of files and directories. Node cannot read them, so GNU tar
+// writes them to an archive, which pax-reader.ts parses.
 import { runSystemProgram } from "../engine/system-program.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { bytesOfText, shownPath } from "../support/path-text.ts";
@@ -7,9 +7,9 @@ import { withOwnFiles } from "./own-files.ts";
 import { PaxReader, type PaxRecords } from "./pax-reader.ts";
 
 export interface Attributes {
-  /** The same text for the same attributes; empty for none. Leaves out the overlay's own attributes. */
+  /** Equal for equal attributes; empty without attributes. Excludes the overlay's own attributes. */
   readonly text: string;
-  /** Whether a directory of an upper layer replaces the one below it, instead of merging with it. */
+  /** Whether a directory of an upper layer replaces the directory below it instead of merging with it. */
   readonly isOpaque: boolean;
 }
 
@@ -17,10 +17,10 @@ const OVERLAY = "SCHILY.xattr.user.overlay.";
 const KEYS = /^SCHILY\.(?:xattr\.user|acl)\./;
 const NONE: Attributes = { text: "", isOpaque: false };
 
-/** What tar needs to write attributes, and to apply them. */
+/** The options with which tar writes and applies attributes. */
 export const WITH_ATTRIBUTES = ["--xattrs", "--xattrs-include=user.*", "--acls"];
 
-/** `paths` are relative to `base`: files and directories that exist. */
+/** `paths`: existing files and directories, relative to `base`. */
 export async function attributesOf(base: string, paths: readonly string[]): Promise<Map<string, Attributes>> {
   if (paths.length === 0) return new Map();
   const argv = [

@@ -1,6 +1,6 @@
-// Files that leave the workspace under one name and stay under another, the twin. A name kept in the directory of the
-// commit would count as a hard link of the file that stays. So a commit drops it, and an undo creates it again from the
-// twin.
+// Handles files with several names (hard links) of which a commit removes one. The name that stays in the workspace is
+// the twin. If the commit's directory kept the removed name, the file would still count as a hard link. So a commit
+// drops the removed name, and an undo creates it again from the twin.
 import { linkSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -11,18 +11,18 @@ import { type Entry, entryAt } from "./entry.ts";
 import { type Change, staysDirectory } from "./scan-changes.ts";
 
 export interface Twin {
-  /** The name that is dropped, relative to the directory of the commit. */
+  /** The dropped name, relative to the directory of the commit. */
   readonly at: string;
   /** The name that stays, relative to the workspace. */
   readonly twin: string;
   readonly ino: string;
-  /** When the directory of the dropped name was last modified, if it left the workspace as well. */
+  /** Modification time in ns of the directory that contains the dropped name, if it left the workspace too. */
   readonly directoryTime?: string;
 }
 
 /**
- * `linked`: paths and inode numbers of files with several names. `outOf`: where a change moves the entry that it
- * replaces.
+ * `linked`: paths and inode numbers of files with several names. `outOf`: returns where a change moves the entry that
+ * it replaces.
  */
 export function twinsAmong(
   changes: readonly Change[],

@@ -1,6 +1,6 @@
-// Keeps hard links together. The kernel copies a file of the workspace to the upper layer when a command changes it, but
-// only under the name that the command used; the other names would keep the old content. So files with several names in
-// the workspace are copied before the command starts, and their copies are linked with each other.
+// Preserves hard links in a preview. When a command changes a file of the workspace, the kernel copies the file to the
+// upper layer only under the name that the command used. The other names would still have the old content. So nacre
+// copies files with several names before the command starts, and links the copies with each other.
 import { dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
 import { HARD_LINKS_COPY_MAX_BYTES, HARD_LINKS_COPY_MAX_COUNT } from "../support/limits.ts";

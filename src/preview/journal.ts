@@ -1,4 +1,4 @@
-// The planned steps of a commit or undo, on disk, so that another process can roll them back.
+// Stores the planned steps of a commit or undo on disk: another process can then roll them back.
 import { join } from "node:path";
 import { type ProcessIdentity, thisProcess } from "../engine/process-table.ts";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -13,7 +13,7 @@ export interface Step {
   readonly path: string;
   readonly outgoing?: { readonly at: string; readonly entry: Entry };
   readonly incoming?: { readonly at: string; readonly ino: string; readonly isDirectory: boolean };
-  /** Moves an entry between the workspace and a directory that left it, or is about to return. */
+  /** Moves an entry between the workspace and a directory that has left the workspace or will return to it. */
   readonly relocated?: { readonly at: string; readonly to: "workspace" | "transaction" };
   /** Changes the mode of a directory. */
   readonly mode?: { readonly from: number; readonly to: number };
@@ -28,13 +28,13 @@ export interface Journal {
   /** The paths of the changes, relative to the workspace. */
   readonly paths: readonly string[];
   readonly steps: readonly Step[];
-  /** When the directories that the steps change were last modified, in ns. */
+  /** The modification times of the directories that the steps change, before the transaction. */
   readonly times: DirectoryTimes;
-  /** The times that they have at the end. */
+  /** The modification times of the same directories after the transaction. */
   readonly newTimes: DirectoryTimes;
-  /** The paths at which something new is in the workspace at the end. */
+  /** The paths with a new entry in the workspace after the transaction. */
   readonly entered: readonly string[];
-  /** Files that stay under another name. Only for a commit. */
+  /** Removed files that stay under another name. Empty for an undo. */
   readonly twins: readonly Twin[];
   /** The entries at these paths after the transaction. */
   readonly after?: readonly (readonly [string, Entry])[];

@@ -4,7 +4,7 @@ import { NacreError } from "../support/errors.ts";
 import { shownPath } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
 
-/** A path that is not as the transaction expects it. */
+/** The error for a path that has changed since the transaction was planned. */
 export class ConflictError extends NacreError {
   readonly path: string;
 
@@ -14,7 +14,7 @@ export class ConflictError extends NacreError {
   }
 }
 
-/** Gives the file a second name, so that the path is never without a file. False if the file system cannot do that. */
+/** Gives the file a second name, so that its path always has a file. Returns false if the file system refuses. */
 export function keepsName(real: string | Buffer, out: string | Buffer): boolean {
   try {
     linkSync(real, out);

@@ -1,15 +1,15 @@
-// Reads the headers of a POSIX tar archive (pax), as GNU tar writes it, from a stream. Skips the content of files, so
-// that an archive of any size takes little memory.
+// Reads the headers of a POSIX tar archive (pax) from a stream, in the form that GNU tar writes. Skips the content of
+// files, so an archive of any size needs little memory.
 import { TAR_BLOCK_BYTES, TAR_HEADER_MAX_BYTES } from "../support/limits.ts";
 
-/** The extended records of one entry. Values are bytes as latin1. */
+/** The extended records of one entry. Each value is bytes, decoded as latin1. */
 export type PaxRecords = ReadonlyMap<string, string>;
 
 const SIZE_FIELD = { from: 124, to: 136 };
 const TYPE_AT = 156;
 
 export class PaxReader {
-  /** One per entry, in the order of the archive. */
+  /** The records of each entry, in the order of the archive. */
   readonly entries: PaxRecords[] = [];
   #buffer: Buffer = Buffer.alloc(0);
   #skip = 0;
@@ -25,7 +25,7 @@ export class PaxReader {
     }
   }
 
-  /** False if more bytes are needed. */
+  /** Returns false if more bytes are needed. */
   #readHeader(): boolean {
     if (this.#buffer.length < TAR_BLOCK_BYTES) return false;
     const header = this.#buffer.subarray(0, TAR_BLOCK_BYTES);
@@ -49,7 +49,7 @@ export class PaxReader {
     return true;
   }
 
-  /** The field has octal digits. A size of 8 GiB or more does not fit: it is in the extended records. */
+  /** The size field has octal digits. A size of 8 GiB or more does not fit and is in the extended records instead. */
   #sizeIn(header: Buffer): number {
     const large = this.#records.get("size");
     if (large !== undefined) return Number(large);
@@ -62,7 +62,7 @@ export class PaxReader {
     this.#records = new Map();
   }
 
-  /** A hard link has a size, and no content. */
+  /** Links, devices, directories and fifos have no content, even if their header has a size. */
   #hasContent(type: string): boolean {
     return !["1", "2", "3", "4", "5", "6"].includes(type);
   }

@@ -1,5 +1,5 @@
-// What nacre stores about one preview: the record, and the list of changes. Every write replaces the whole file, so that
-// a crash leaves the old one or the new one.
+// Reads and writes the files of one preview: its record, its changes, and the state before the command. Every write
+// replaces the whole file, so a crash leaves either the old file or the new one.
 import { readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessIdentity } from "../engine/process-table.ts";
@@ -10,12 +10,12 @@ import { attempt } from "../support/attempt.ts";
 import type { Change } from "./scan-changes.ts";
 
 /**
- * "running": the command runs. "pending": its changes wait for a decision. "swept": it was too old or too large, or its
- * host was killed; only the record is left.
+ * "running": the command runs. "pending": its changes wait for a commit or discard. "swept": the preview was too old or
+ * too large, or its host was killed; only the record is left.
  */
 export type PreviewStatus = "running" | "pending" | "committed" | "discarded" | "undone" | "swept";
 
-/** The reason that the policy gives, as in an approval request. */
+/** Why the policy asks about the command, as in an approval request. */
 export interface PreviewAsk {
   readonly rule: string;
   readonly reason: string;
@@ -36,13 +36,13 @@ export interface PreviewRecord {
   /** Why a commit needs an approval; null if the policy allows the command. */
   readonly ask: PreviewAsk | null;
   readonly host: ProcessIdentity;
-  /** By the wall clock. */
+  /** Wall clock time in ms. */
   readonly createdAt: number;
   readonly status: PreviewStatus;
   readonly statusAt: number;
   readonly exitCode: number | null;
   readonly notCaptured: readonly string[];
-  /** How many commits were begun. */
+  /** Number of commits that were begun. */
   readonly commits: number;
 }
 
@@ -62,7 +62,7 @@ export function writeChanges(dir: string, changes: readonly Change[]): void {
   writeStored(join(dir, PREVIEW_NAMES.changes), changes);
 }
 
-/** Undefined before the start of the command. */
+/** Returns undefined before the start of the command. */
 export function readPlanted(dir: string): Planted | undefined {
   return readStored(join(dir, PREVIEW_NAMES.planted)) as Planted | undefined;
 }
@@ -86,7 +86,7 @@ export function writeStored(path: string, value: unknown): void {
     writeFileSync(temporary, JSON.stringify(value), { mode: 0o600, flush: true });
     renameSync(temporary, path);
   } catch (error) {
-    // A partial file would keep space that a full disk needs.
+    // Remove a partial file: it would occupy space on a full disk.
     attempt(() => unlinkSync(temporary));
     throw error;
   }

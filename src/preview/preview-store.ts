@@ -1,10 +1,10 @@
 // All previews of a state root: creates them, finds them, and records the status of each. Owns `previews/`.
 //
 //   create          a directory with the layers of an overlay; the command then runs in it
-//   conclude        lists what the command changed (scan-changes.ts)
+//   conclude        lists the changes of the command (scan-changes.ts)
 //   commit, undo    commit.ts, undo.ts
-//   discard         removes the layers; the record stays, so that the id is not unknown
-//   recover         ends what a killed host has begun (recover.ts)
+//   discard         removes the layers; the record stays, so that the id is still known
+//   recover         rolls back or completes the commits and undos of killed hosts (recover.ts)
 import { lstatSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { thisProcess } from "../engine/process-table.ts";
@@ -37,7 +37,7 @@ export type PreviewRequest = Pick<
 export interface PreviewEnd {
   readonly exitCode: number | null;
   readonly notCaptured: readonly string[];
-  /** Files whose hard links were kept together: inode numbers, each with its number of names (hard-links.ts). */
+  /** Files that nacre copied with all their hard links: number of names by inode number (hard-links.ts). */
   readonly linked: ReadonlyMap<string, number>;
 }
 
@@ -84,12 +84,12 @@ export class PreviewStore {
     return record;
   }
 
-  /** Call this right before the command starts: later changes of the workspace count as races. */
+  /** Call this right before the command starts: changes of the workspace after this count as races. */
   markStart(id: string): void {
     writeFileSync(join(this.dirOf(id), START_MARK), "");
   }
 
-  /** Call this when no process of the command is left. */
+  /** Lists the changes. Call this when no process of the command is left. */
   async conclude(
     record: PreviewRecord,
     end: PreviewEnd,
@@ -117,7 +117,7 @@ export class PreviewStore {
     return readChanges(this.dirOf(record.id));
   }
 
-  /** Oldest first. */
+  /** The previews, oldest first. */
   list({ scope, workspace }: { readonly scope?: string; readonly workspace?: string } = {}): PreviewRecord[] {
     const names = attempt(() => readdirSync(this.dir)) ?? [];
     return names
@@ -139,7 +139,7 @@ export class PreviewStore {
     );
   }
 
-  /** A preview whose changes wait for a decision. */
+  /** Returns a preview that can be committed or discarded. Throws for any other status. */
   getPending(id: string, filter: { readonly scope?: string } = {}): PreviewRecord {
     const record = this.get(id, filter);
     if (record.status === "pending") return record;
@@ -160,7 +160,7 @@ export class PreviewStore {
     return changed;
   }
 
-  /** Without `paths`, discards everything. Returns what is left. */
+  /** Without `paths`, discards everything. Returns the updated record. */
   discard(record: PreviewRecord, paths?: readonly string[]): PreviewRecord {
     const dir = this.dirOf(record.id);
     const all = readChanges(dir);
@@ -186,7 +186,7 @@ export class PreviewStore {
       removeTree(join(dir, name));
   }
 
-  /** Removes everything but the record. */
+  /** Removes everything except the record. */
   sweep(record: PreviewRecord): void {
     this.update(record, "swept");
     const dir = this.dirOf(record.id);
@@ -223,7 +223,7 @@ export function selected(changes: readonly Change[], paths: readonly string[], i
   return changes.filter((change) => chosen.has(change));
 }
 
-/** Entries that a commit cannot reproduce as the command left them. */
+/** A note if a commit cannot reproduce the entry as the command left it. */
 function uncommittable({ path, before, after }: Change, linked: PreviewEnd["linked"]): string[] {
   if (after?.type === "device") return [`${path}: a device; a commit leaves it out`];
   if (before?.type === "file" && after && before.links > (linked.get(before.ino) ?? 1))

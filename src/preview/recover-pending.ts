@@ -1,5 +1,5 @@
-// Cleans up after a host that was killed or met an error: rolls back an unfinished commit or undo, and completes the
-// records of a finished one. The caller holds the lock of the workspace.
+// Cleans up after a host that was killed or could not roll back: rolls back an unfinished commit or undo, and completes
+// the records of a finished one. The caller must have the lock of the workspace.
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isSameProcess } from "../engine/process-table.ts";
@@ -11,7 +11,7 @@ import type { PreviewStore } from "./preview-store.ts";
 import { commitOf, refreshCommitCtimes, refreshCtimes, removeIfEmpty, settleTransaction } from "./settle.ts";
 import { Transaction } from "./transaction.ts";
 
-/** The transactions whose host is dead. One readdir if there are none. */
+/** The transactions of dead hosts. Costs only one readdir if there are none. */
 export function abandonedTransactions(store: PreviewStore): Transaction[] {
   return pendingTransactions(store).filter(
     ({ journal: { owner } }) => !isSameProcess(owner.pid, owner.startTime),
@@ -23,7 +23,7 @@ function pendingTransactions({ dir }: PreviewStore): Transaction[] {
   return Transaction.pending(dir, names);
 }
 
-/** Whether the owner is alive does not matter: it does not hold the lock, so it has given up. */
+/** Recovers the transactions of live owners too: an owner that does not have the lock has given up. */
 export function recoverPending(store: PreviewStore, workspace: string): void {
   for (const transaction of pendingTransactions(store))
     if (transaction.journal.workspace === workspace) recover(store, transaction);
@@ -43,7 +43,7 @@ function recover(store: PreviewStore, transaction: Transaction): void {
   } else dropTwinsOf(dir);
 }
 
-/** The undo had created the twins, and the commit stands. */
+/** The undo had created the twins again. Without the undo, the commit remains, and its twins must be dropped. */
 function dropTwinsOf(undoDir: string): void {
   const commitDir = commitOf(undoDir);
   dropTwins(commitDir, readJournal(commitDir)?.twins ?? []);

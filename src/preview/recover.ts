@@ -1,4 +1,4 @@
-// Runs when a host starts: ends the commits and undos of killed hosts (recover-pending.ts).
+// Runs when a host starts: rolls back or completes the commits and undos of killed hosts (recover-pending.ts).
 
 import type { StateRoot } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
@@ -6,7 +6,7 @@ import { PreviewStore } from "./preview-store.ts";
 import { abandonedTransactions, recoverPending } from "./recover-pending.ts";
 import { tryWithWorkspaceLock } from "./workspace-lock.ts";
 
-/** Otherwise a host that was killed during a commit leaves the workspace half changed. */
+/** Opens the store and recovers: a host that was killed during a commit leaves the workspace half changed. */
 export function openPreviews(root: StateRoot): PreviewStore {
   const store = new PreviewStore(root);
   const workspaces = new Set(abandonedTransactions(store).map(({ journal }) => journal.workspace));

@@ -1,10 +1,11 @@
-// Compares the upper layer of an overlay with the workspace below it: what the command created, changed and deleted.
+// Compares the upper layer of an overlay with the workspace below it. Lists the entries that the command created,
+// changed and deleted.
 //
 //   scanChanges
-//     mergedDirectories       directories in both layers
-//     attributesOf            tells which of them replace the one below (extended-attributes.ts)
+//     mergedDirectories       finds the directories in both layers
+//     attributesOf            finds the directories that replace the one below (extended-attributes.ts)
 //     Scan.walk               compares entry by entry
-//     Scan.compareAttributes  compares what lstat does not show
+//     Scan.compareAttributes  compares the attributes, which lstat does not show
 import { dirname, join } from "node:path";
 import type { Planted } from "../sandbox/overlay.ts";
 import { attempt } from "../support/attempt.ts";
@@ -21,9 +22,9 @@ export interface Change {
   readonly kind: "created" | "changed" | "deleted";
   readonly before: Entry | null;
   readonly after: Entry | null;
-  /** What was below a directory that is gone. */
+  /** The former entries below a directory that is gone. */
   readonly tree?: readonly (readonly [string, Entry])[];
-  /** True if extended attributes or access control lists differ: of a file, only they; of a directory, maybe more. */
+  /** True if extended attributes or access control lists differ. For a file, nothing else differs. */
   readonly hasOtherAttributes?: boolean;
   /** The unchanged path that this new hard link refers to. */
   readonly linkOf?: { readonly path: string; readonly entry: Entry };
@@ -40,7 +41,7 @@ export interface ScanPlan {
   readonly upper: string;
   readonly workspace: string;
   readonly planted: Planted | undefined;
-  /** A change of the workspace after this time is a race. */
+  /** Changes of the workspace after this time are races with the command. */
   readonly startedNs: bigint;
 }
 
@@ -78,7 +79,7 @@ class Scan {
   readonly #placeholders: ReadonlySet<string>;
   readonly #times: ReadonlyMap<string, string>;
   readonly #changes: Change[] = [];
-  /** Files of the upper layer that are equal to the one below, by inode. */
+  /** Files of the upper layer that are equal to the file below, by inode. */
   readonly #copies = new Map<string, { readonly path: string; readonly entry: Entry }>();
   /** The same files by path. */
   readonly #alike = new Map<string, { readonly before: Entry; readonly after: Entry }>();
@@ -119,14 +120,14 @@ class Scan {
     if (isBelow) this.#compareDirectory(at);
   }
 
-  /** The kernel marks a directory that replaces another one, and not those that the command creates in it. */
+  /** Also checks the parents: the kernel marks a directory that replaces another, but not the directories inside it. */
   #isReplaced(at: string): boolean {
     for (let path = at; path !== "." && path !== ""; path = dirname(path))
       if (this.#above.get(path)?.isOpaque === true) return true;
     return false;
   }
 
-  /** What was in a directory that the command replaced, except for the names that are in the new one. */
+  /** Adds the deleted entries of a directory that the command replaced. Skips names that are in the new directory. */
   #addReplaced(at: string, kept: ReadonlySet<string>): void {
     const { workspace } = this.#plan;
     for (const name of namesIn(join(workspace, at))) {
@@ -136,7 +137,7 @@ class Scan {
     }
   }
 
-  /** Compares a directory that is in both layers. If its entries changed, a changed time does not count as a change. */
+  /** Compares a directory that is in both layers. Ignores its modification time if its entries have changed. */
   #compareDirectory(at: string): void {
     const path = at === "" ? "." : at;
     const [before, after] = [entryAt(join(this.#plan.workspace, at)), this.#upper.entry(at)];
@@ -151,7 +152,8 @@ class Scan {
   }
 
   /**
-   * The kernel copies a file when a command sets an attribute. Then only the attributes may differ from the original.
+   * Finds entries with other attributes. When a command sets an attribute of a file, the kernel copies the file, and
+   * the copy differs from the original only in its attributes.
    */
   async compareAttributes(merged: readonly string[]): Promise<void> {
     const { upper, workspace } = this.#plan;
@@ -182,7 +184,7 @@ class Scan {
     if (before && after && after !== "whiteout") this.#add(path, before, after, { hasOtherAttributes: true });
   }
 
-  /** Whether the command has created an entry in a directory that nacre created. */
+  /** Whether the command created an entry in a directory that nacre had created. */
   #isFilled(path: string, after: UpperEntry): boolean {
     if (after === "whiteout" || after.type !== "directory") return false;
     return this.#upper.names(path).some((name) => !this.#placeholders.has(`${path}/${name}`));
@@ -207,7 +209,7 @@ class Scan {
     this.#add(path, before, after);
   }
 
-  /** The kernel also copies a file when a program only opens it for writing or links to it. */
+  /** Detects unchanged copies: the kernel copies a file even if a program only opens it for writing or links to it. */
   #isCopy(path: string, before: Entry, after: Entry): boolean {
     const isAlike =
       before.type === after.type &&
@@ -218,7 +220,7 @@ class Scan {
       before.mtimeNs === after.mtimeNs &&
       before.target === after.target;
     if (!isAlike || after.type !== "file") return isAlike;
-    // A file that cannot be read counts as changed.
+    // Treat a file that cannot be read as changed.
     return attempt(() => haveSameBytes(this.#upper.at(path), join(this.#plan.workspace, path))) ?? false;
   }
 

@@ -1,5 +1,5 @@
-// Updates the record of a preview after its commit or undo, and removes files that are no longer needed. If this fails or
-// the host is killed, the next commit or undo in the workspace repeats it, so every step is idempotent.
+// Updates the record of a preview after its commit or undo, and removes files that are no longer needed. All steps are
+// idempotent: if one fails or the host is killed, the next commit or undo in the workspace repeats them.
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -42,7 +42,7 @@ export function settleTransaction(store: PreviewStore, transaction: Transaction)
 }
 
 function settleCommit(store: PreviewStore, id: string, commitDir: string, journal: Journal): PreviewRecord {
-  // Only now: a commit that is rolled back needs the twins.
+  // Drop the twins only after the commit: a rollback needs them.
   dropTwins(commitDir, journal.twins);
   const record = recordCommit(store, id, journal.paths);
   removeTree(join(commitDir, PREVIEW_NAMES.incoming));
@@ -64,7 +64,7 @@ function recordCommit(store: PreviewStore, id: string, paths: readonly string[])
 }
 
 function settleUndo(store: PreviewStore, id: string, undoDir: string): PreviewRecord {
-  // First remove the entries that the undo took out: one may be a second name of a file that stays.
+  // First remove the entries that the undo moved out: one of them may be a second name of a file that stays.
   for (const name of readdirSync(undoDir))
     if (name !== PREVIEW_NAMES.journal) removeTree(join(undoDir, name));
   removeTree(commitOf(undoDir));
@@ -74,16 +74,16 @@ function settleUndo(store: PreviewStore, id: string, undoDir: string): PreviewRe
   return updated;
 }
 
-/** The directory of the commit that an undo takes back. */
+/** The directory of the commit that an undo reverts. */
 export function commitOf(undoDir: string): string {
   const number = Number(/\.(\d+)$/.exec(basename(undoDir))?.[1]);
   return join(dirname(undoDir), PREVIEW_NAMES.commit(number));
 }
 
 /**
- * A rename changes the ctime of a file, and so does a second name. Without this, files that a failed commit has touched
- * and restored would count as changed, and the preview could not be committed any more. Size, times, mode and inode must
- * be those that the preview saw. Other files keep their stored ctime: it reveals the changes of other programs.
+ * Stores the new ctimes of files that a failed commit has moved and restored. A rename or a second name changes the
+ * ctime, so these files would count as changed, and the preview could never be committed. Requires that size, mtime,
+ * mode and inode are unchanged. Other files keep their stored ctime, which reveals changes by other programs.
  */
 export function refreshCtimes(
   store: PreviewStore,
@@ -114,7 +114,7 @@ export function refreshCtimes(
   writeChanges(store.dirOf(id), changes);
 }
 
-/** The same for an undo that was rolled back: the commit stands, and its undo can be tried again. */
+/** Does the same after the rollback of an undo: the commit remains, and its undo can be tried again. */
 export function refreshCommitCtimes(commitDir: string): void {
   const journal = readJournal(commitDir);
   if (!journal?.after) return;
@@ -125,7 +125,7 @@ export function refreshCommitCtimes(commitDir: string): void {
   writeStored(join(commitDir, PREVIEW_NAMES.journal), { ...journal, after });
 }
 
-/** Removes the directory of a commit that was rolled back, unless it still holds an entry of the workspace. */
+/** Removes the directory of a commit that was rolled back, unless it still contains an entry of the workspace. */
 export function removeIfEmpty(commitDir: string): void {
   const left = attempt(() => readdirSync(join(commitDir, PREVIEW_NAMES.outgoing))) ?? [];
   if (left.length === 0) removeTree(commitDir);

@@ -1,6 +1,6 @@
-// Takes the setuid bit from the files that a commit would write: another user could run such a file with the rights of
-// nacre's user. The system call filter keeps a command from setting the bit, but a command can rename or change a
-// setuid file of the workspace, and some CPUs have no filter.
+// Removes the setuid bit from files that a commit would write: another user could run such a file with the rights of
+// nacre's user. The system call filter prevents a command from setting the bit. But a command can rename or change a
+// setuid file of the workspace, and on some CPUs there is no filter.
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { fsPath } from "../support/path-text.ts";
@@ -21,7 +21,7 @@ export function withoutSetuidBits(upper: string, found: readonly Change[]): Clea
   const cleaned: string[] = [];
   const changes = found.map((change) => {
     const { path, after, linkOf } = change;
-    // A commit creates a new hard link to an unchanged file, and writes no file.
+    // Skip a new hard link to an unchanged file: a commit only links it and writes no file.
     if (after?.type !== "file" || (after.mode & S_ISUID) === 0 || linkOf) return change;
     const file = join(upper, path);
     chmodSync(fsPath(file), after.mode & ~S_ISUID);

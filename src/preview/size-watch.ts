@@ -1,4 +1,4 @@
-// Measures the files of a running preview, and reports when they exceed a limit.
+// Measures the files of a running preview at intervals, and reports when they exceed a limit.
 import { runSystemProgram } from "../engine/system-program.ts";
 import { PREVIEW_MAX_ENTRIES_COUNT, PREVIEW_MEASURE_INTERVAL_MS } from "../support/limits.ts";
 import { withOwnFiles } from "./own-files.ts";
@@ -45,7 +45,7 @@ export class SizeWatch {
   }
 }
 
-/** What du counts below a directory; 0 if du fails. Ignores files that vanish while du runs. */
+/** Counts bytes or inodes below a directory with du; 0 if du fails. Ignores files that vanish while du runs. */
 export async function measured(dir: string, unit: "--block-size=1" | "--inodes"): Promise<number> {
   const { stdout } = await runSystemProgram(withOwnFiles(["du", "--summarize", unit, "--", dir]));
   return Number.parseInt(stdout.toString("latin1"), 10) || 0;

@@ -1,9 +1,9 @@
-// Puts what a commit will move into the workspace into the directory of the commit, as a tree of its own:
+// Stages the entries that a commit will move into the workspace, as a tree in the directory of the commit:
 //
 //   files, directories, links, fifos   copies from the upper layer (copy-entries.ts)
 //   sockets                            second names, because tar leaves sockets out
 //   new hard links to unchanged files  second names of the files in the workspace
-//   directories with other attributes  copies without their entries, each in a directory of its own
+//   directories with other attributes  copies without their entries, each in a separate directory
 import { chmodSync, linkSync, lstatSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -16,10 +16,10 @@ import { restoreTimes, timesOf } from "./directory-times.ts";
 import { entryAt } from "./entry.ts";
 import { type Change, staysDirectory } from "./scan-changes.ts";
 
-/** Where the entries wait, in the directory of a commit: `in/tree/PATH`. */
+/** The staged tree, relative to the directory of a commit. The entries are at `in/tree/PATH`. */
 export const STAGED_TREE = `${PREVIEW_NAMES.incoming}/tree`;
 
-/** Where the new version of a directory waits if the command changed its attributes. */
+/** The staged path of a directory with changed attributes. */
 export function stagedDirectory(path: string, index: number): string {
   return `${PREVIEW_NAMES.incoming}/a${index}/${path}`;
 }
@@ -65,7 +65,7 @@ export async function stageEntries(
   }
 }
 
-/** Another program may have replaced a directory of the workspace with a link. */
+/** Opens the parent without following links: another program may have replaced it with a link. */
 function linkFromWorkspace(workspace: string, path: string, target: string | Buffer): void {
   const directory = HeldDirectory.open(dirname(join(workspace, path)));
   if (!directory) throw missingContent(path);
@@ -79,7 +79,7 @@ function linkFromWorkspace(workspace: string, path: string, target: string | Buf
   }
 }
 
-/** The command may have made a directory read-only for its owner. */
+/** Makes the directory writable during `work`: the command may have made it read-only for its owner. */
 function withOpen(directory: string, work: () => void): void {
   const path = fsPath(directory);
   const mode = lstatSync(path).mode & 0o7777;

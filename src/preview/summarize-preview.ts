@@ -1,4 +1,4 @@
-// A preview in a few lines, for the person who decides about its command.
+// Summarizes a preview in a few lines for the person who decides about its command.
 import { PREVIEW_SUMMARY_PATHS_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
 import type { PreviewSummary } from "../tool/context.ts";
@@ -21,7 +21,7 @@ function summaryOf({ id, notCaptured }: PreviewRecord, changes: readonly Change[
   };
 }
 
-/** The newest preview of this command in this directory that waits for a decision. */
+/** The newest pending preview of this command in this directory. */
 export function previewOf(
   store: PreviewStore,
   { command, cwd, scope }: { readonly command: string; readonly cwd: string; readonly scope: string },

@@ -1,6 +1,6 @@
-// Removes previews that are too old, whose host was killed while their command ran, or that exceed the quota together,
-// the oldest first. The record stays for a while, so that a caller learns what has happened. A commit that was swept can
-// no longer be undone.
+// Removes previews that are too old, and previews of hosts that were killed during the command. If the rest exceeds the
+// quota, removes the oldest. The record stays for a while, so that a caller learns the reason. A swept commit can no
+// longer be undone.
 import { isSameProcess } from "../engine/process-table.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import {
@@ -19,10 +19,10 @@ export interface PreviewLimits {
   readonly quotaBytes: number;
 }
 
-/** When each state root was last swept by this process. */
+/** The time of this process's last sweep, by directory of previews. */
 const sweptMs = new Map<string, number>();
 
-/** Sweeps if the last sweep was long ago. The caller does not wait; a failed sweep is repeated at the next start. */
+/** Sweeps if the last sweep was long ago. Does not wait for the sweep. The next call repeats a failed sweep. */
 export function sweepPreviewsIfDue(store: PreviewStore): void {
   const last = sweptMs.get(store.dir) ?? Number.NEGATIVE_INFINITY;
   if (monotonicMs() - last < PREVIEWS_SWEEP_INTERVAL_MS) return;

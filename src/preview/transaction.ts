@@ -1,14 +1,14 @@
 // Moves entries into and out of the workspace, all or none.
 //
-//   begin      writes the journal, and a link in previews/pending that names it
-//   apply      one step after another, then marks the journal as done: from then on the transaction counts
-//   rollBack   if a step or the mark fails, or in the next host if this one was killed (recover.ts)
-//   end        removes the link, after settle.ts has written the records; what cannot be reverted happens there
+//   begin      writes the journal, and a link in previews/pending that points to its directory
+//   apply      applies the steps in order, then marks the journal as done: from then on the transaction is valid
+//   rollBack   reverts the steps if a step or the mark fails; after a kill, the next host does this (recover.ts)
+//   end        removes the link after settle.ts has written the records and done what cannot be reverted
 //
-// A step moves an entry that leaves the workspace to the directory of the transaction, and an entry that enters it from
-// there. Both are renames on one file system, so an entry keeps its inode, bytes, times and attributes. The inode
-// numbers in the journal tell which steps were done. Every path goes through directories that are held open
-// (HeldDirectory), so a link that another program plants has no effect.
+// A step moves an entry between the workspace and the directory of the transaction. Both are on one file system, so the
+// move is a rename, and the entry keeps its inode, bytes, times and attributes. A rollback detects from the inode
+// numbers in the journal which steps were done. Every path is resolved through open directories (HeldDirectory), so a
+// link that another program plants has no effect.
 import { chmodSync, linkSync, readlinkSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -39,13 +39,13 @@ export class Transaction {
     this.#pending = join(dirname(preview), PREVIEW_NAMES.pending, `${basename(preview)}.${basename(dir)}`);
   }
 
-  /** The transactions that have begun and not ended. */
+  /** The transactions that have begun but not ended. */
   static pending(previewsDir: string, names: readonly string[]): Transaction[] {
     return names.flatMap((name) => {
       const dir = attempt(() => readlinkSync(join(previewsDir, PREVIEW_NAMES.pending, name)));
       const journal = dir === undefined ? undefined : readJournal(dir);
       if (dir !== undefined && journal) return [new Transaction(dir, journal)];
-      // Its host was killed after it had removed the journal.
+      // Remove a link without a journal: its host was killed after it had removed the journal.
       attempt(() => unlinkSync(join(previewsDir, PREVIEW_NAMES.pending, name)));
       return [];
     });
@@ -55,20 +55,20 @@ export class Transaction {
     return this.#journal;
   }
 
-  /** Whether the transaction has begun and not ended. After an error of `apply`: the rollback failed, too. */
+  /** Whether the transaction has begun but not ended. If true after an error of `apply`, the rollback failed too. */
   get isPending(): boolean {
     return this.#isPending;
   }
 
   begin(): void {
     makeDirs(dirname(this.#pending));
-    // The journal comes first: a host that finds the link needs it.
+    // Write the journal before the link: a host that finds the link needs the journal.
     writeStored(join(this.dir, PREVIEW_NAMES.journal), this.#journal);
     symlinkSync(this.dir, this.#pending);
     this.#isPending = true;
   }
 
-  /** Throws if the workspace is as it was, or if it could not be restored (`isPending`). */
+  /** If a step fails, rolls back and throws. If the rollback failed too, `isPending` stays true. */
   apply(): void {
     const { workspace, steps, entered, newTimes } = this.#journal;
     try {
@@ -87,15 +87,15 @@ export class Transaction {
     }
   }
 
-  /** Call this after the caller has written its own records. */
+  /** Call this after writing the records of the preview. */
   end(): void {
     attempt(() => unlinkSync(this.#pending));
     this.#isPending = false;
   }
 
   /**
-   * Restores the workspace. Idempotent: skips a step that was undone or never done. An entry that cannot return,
-   * because another program has taken its place, stays in the directory of the transaction.
+   * Restores the workspace. Idempotent: skips steps that were reverted or never done. If another program has created an
+   * entry at the same path, the old entry stays in the directory of the transaction.
    */
   rollBack(): void {
     for (const step of this.#journal.steps.toReversed()) this.#revert(step);
@@ -116,7 +116,7 @@ export class Transaction {
     }
   }
 
-  /** Another program can remove an entry, or replace a directory with a link, between any two system calls. */
+  /** Reports a conflict if another program has removed an entry or replaced a directory with a link meanwhile. */
   #applyOrConflict(step: Step): void {
     try {
       this.#apply(step);
@@ -126,7 +126,7 @@ export class Transaction {
     }
   }
 
-  /** chmod() follows a link, so the directory is opened first, and opening it does not. */
+  /** Opens the directory without following links, because chmod() itself would follow a link. */
   #chmod(path: string, mode: number): void {
     const { workspace } = this.#journal;
     const directory = HeldDirectory.open(path === "." ? workspace : join(workspace, path));
@@ -167,7 +167,7 @@ export class Transaction {
 
   #revert({ path, incoming, outgoing, mode, relocated }: Step): void {
     const real = attempt(() => this.#real(path));
-    // Another program has removed the directory: there is nothing to restore into.
+    // Skip the step if another program has removed the directory: the entry has no place to return to.
     if (real === undefined) return;
     if (mode) {
       const now = this.#entry(path);
@@ -188,7 +188,7 @@ export class Transaction {
     }
     const isOurs = incoming !== undefined && there?.ino === incoming.ino;
     if (isOurs) this.#takeBack(path, real, incoming, back !== undefined);
-    // Another program has created an entry there: keep it, and leave ours in the directory of the transaction.
+    // If another program has created an entry there, keep it. The old entry stays in the transaction's directory.
     if (outPath !== undefined && back && (isOurs || !there)) renameSync(fsPath(outPath), real);
   }
 
@@ -209,7 +209,7 @@ export class Transaction {
     else if (aside.ino === there.ino) unlinkSync(real);
   }
 
-  /** Moves an entry back to where it came from. An undo must not lose it, because it is the state before the commit. */
+  /** Moves an entry back to its origin. An undo must not lose the entry, because it is the state before the commit. */
   #takeBack(
     path: string,
     real: string | Buffer,
@@ -234,7 +234,7 @@ export class Transaction {
     return treeBelow(join(workspace, path)).some(([below]) => !own.has(`${path}/${below}`));
   }
 
-  /** The directory stays, with what the other program has put into it. */
+  /** Removes this transaction's entries from a directory, which stays with the entries of the other program. */
   #removeOwn(path: string): void {
     const own = this.#journal.entered.filter((one) => isWithin(one, path));
     for (const one of own.toReversed()) {
@@ -247,7 +247,7 @@ export class Transaction {
     return attempt(() => entryAt(this.#realText(path)));
   }
 
-  /** The entry at this path, for node:fs, without following any link on the way. */
+  /** The path for node:fs. It follows no link, because it starts at the parent's open descriptor. */
   #real(path: string): string | Buffer {
     return fsPath(this.#realText(path));
   }

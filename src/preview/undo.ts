@@ -1,4 +1,4 @@
-// Undoes a commit: the same steps in reverse order, if the workspace has not changed since.
+// Undoes a commit with the reverse steps in reverse order, if the workspace has not changed since the commit.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -20,7 +20,7 @@ import { withWorkspaceLock } from "./workspace-lock.ts";
 
 export interface Undone {
   readonly record: PreviewRecord;
-  /** The paths that are as they were before the commit. */
+  /** The paths that were restored to their state before the commit. */
   readonly paths: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export function lastCommitted(store: PreviewStore, workspace: string, scope?: st
   if (found) return found;
   throw new NacreError(
     "invalid_input",
-    `There is no commit to undo in ${shownPath(workspace)}. nacre preview list shows the previews, and nacre undo ID takes the commit of one back.`,
+    `There is no commit to undo in ${shownPath(workspace)}. nacre preview list shows the previews, and nacre undo ID undoes the commit of one.`,
   );
 }
 
@@ -41,7 +41,7 @@ export async function undoCommit(store: PreviewStore, { id, workspace }: Preview
   return await withWorkspaceLock(store, workspace, async () => {
     const record = store.get(id);
     const commit = lastCommit(store, record);
-    // The commit of a preview without changes.
+    // The commit of a preview without changes has no journal.
     if (!commit && record.status === "committed")
       return { record: store.update(record, "undone"), paths: [] };
     if (!commit) throw nothingToUndo(record);
@@ -71,7 +71,7 @@ export async function undoCommit(store: PreviewStore, { id, workspace }: Preview
       if (!transaction.isPending) {
         dropTwins(dir, journal.twins);
         attempt(() => refreshCommitCtimes(dir));
-        // The entries are back in the workspace, except for those whose place another program has taken.
+        // Only the journal is left, unless an entry could not return because another program has taken its path.
         if (readdirSync(undoDir).length <= 1) removeTree(undoDir);
       }
       if (error instanceof ConflictError)
@@ -124,7 +124,7 @@ function undoSteps(journal: Journal, number: number): Step[] {
   });
 }
 
-/** What is in the directory now, or will be when the other steps of the undo are done. */
+/** Steps for the entries that are in the directory now or return to it in other steps of the undo. */
 function returningEntries({ workspace, steps, entered }: Journal, path: string, original: string): Step[] {
   const gone = new Set(entered);
   const current = namesIn(join(workspace, path)).filter((name) => !gone.has(`${path}/${name}`));
@@ -136,7 +136,7 @@ function returningEntries({ workspace, steps, entered }: Journal, path: string, 
   }));
 }
 
-/** When a new directory leaves, it has the mode it was created with: the step that changed the mode is undone first. */
+/** A new directory leaves with its original mode, because the step that changed the mode is undone first. */
 function undoneEntry(
   entry: NonNullable<Journal["after"]>[number][1],
   path: string,

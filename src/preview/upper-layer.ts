@@ -25,7 +25,7 @@ export class UpperLayer {
     return mode === undefined || !entry || entry === "whiteout" ? entry : { ...entry, mode };
   }
 
-  /** The names in a directory. If even its owner may not list it, makes it readable first. */
+  /** The names in a directory. If the command took the owner's permissions away, makes the directory readable first. */
   names(path: string): string[] {
     const entry = this.entry(path);
     if (entry && entry !== "whiteout" && (entry.mode & OWNER_MAY_LIST) !== OWNER_MAY_LIST) {

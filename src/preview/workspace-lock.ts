@@ -1,4 +1,4 @@
-// One commit or undo at a time per workspace, among all nacre processes that use the same state root.
+// Allows one commit or undo at a time per workspace, among all nacre processes with the same state root.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type LockOwner, tryLock, unlock } from "../engine/process-lock.ts";
@@ -35,7 +35,7 @@ export async function withWorkspaceLock<T>(
     await sleep(PREVIEW_LOCK_POLL_MS);
   }
   try {
-    // Another process may have been killed during a commit here while this one ran.
+    // Recover first: another process may have been killed during a commit in this workspace.
     recoverPending(store, workspace);
     return await work();
   } finally {
@@ -43,7 +43,7 @@ export async function withWorkspaceLock<T>(
   }
 }
 
-/** Runs `work` if no other process changes the workspace at the moment. */
+/** Runs `work` unless another process has the lock. */
 export function tryWithWorkspaceLock(store: PreviewStore, workspace: string, work: () => void): void {
   const path = lockPath(store, workspace);
   if (tryLock(path, lockOwner()) !== undefined) return;

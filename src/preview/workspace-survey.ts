@@ -1,6 +1,8 @@
-// Looks through the workspace for what an overlay cannot handle. Files of other users and groups: the overlay cannot
-// copy them, so a command that changes one would fail in the preview and succeed outside of it. Files with several
-// names: the overlay would split them (hard-links.ts).
+// Searches the workspace for files that an overlay cannot handle:
+//
+//   files of other users and groups   the overlay cannot copy them, so a command that changes one would fail in the
+//                                     preview but succeed outside of it
+//   files with several names          the overlay would split them (hard-links.ts)
 import { runSystemProgram } from "../engine/system-program.ts";
 import { NacreError } from "../support/errors.ts";
 import { WORKSPACE_SURVEY_MAX_MS } from "../support/limits.ts";
@@ -20,7 +22,7 @@ export interface WorkspaceSurvey {
   readonly linked: readonly LinkedFile[];
 }
 
-/** Finds nothing if the search takes too long. */
+/** Returns an empty survey if the search takes too long. */
 export async function surveyWorkspace(workspace: string): Promise<WorkspaceSurvey> {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   const isForeign = ["(", "!", "-uid", String(uid), "-o", "!", "-gid", String(gid), ")"];
@@ -41,7 +43,7 @@ export async function surveyWorkspace(workspace: string): Promise<WorkspaceSurve
   return { foreign: undefined, linked };
 }
 
-/** Each file name is decoded by itself: one with invalid bytes must not change the others. */
+/** Decodes each file name separately: a name with invalid bytes must not change the others. */
 function linesOf(output: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < output.length; ) {

@@ -1,5 +1,5 @@
-// Finds out whether a thread is blocked until a terminal has input: from its state, its system call, and the descriptors
-// that the call waits for. For poll and select, these descriptors are in the memory of the process.
+// Detects whether a thread is blocked until a terminal has input. Checks the thread's state, its system call, and the
+// descriptors that the call waits for. For poll and select, these descriptors are in the memory of the process.
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { type SystemCall, systemCallOf } from "../engine/syscalls.ts";
 import { attempt } from "../support/attempt.ts";
@@ -14,20 +14,20 @@ import {
 const INPUT = 1;
 
 export interface BlockedRead {
-  /** The descriptor that it waits for; "unsure" if the kernel does not show it. */
+  /** The terminal's descriptor that the thread waits for; "unsure" if the kernel does not show it. */
   readonly fd: number | "unsure";
-  /** The call also returns by itself after some time. */
+  /** Whether the call has a timeout. */
   readonly isTimed: boolean;
-  /** The timeout is so short that the program continues without input: it draws a spinner, or works in small steps. */
+  /** Whether the timeout is so short that the program does not need input: it may only draw a spinner. */
   readonly isBrief: boolean;
-  /** The call also waits for sockets: the program may wait for a client, a server or a child instead. */
+  /** Whether the call also waits for sockets: the program may wait for a client, a server or a child instead. */
   readonly hasSockets: boolean;
 }
 
 /** The result for a read that the kernel does not show. */
 export const UNSURE_READ: BlockedRead = { fd: "unsure", isTimed: false, isBrief: false, hasSockets: false };
 
-/** undefined if the thread does not wait for input from the terminal. */
+/** Returns undefined if the thread does not wait for input from the terminal. */
 export function readsTerminal(
   pid: number,
   thread: string,
@@ -54,7 +54,7 @@ function isSocket(pid: number, fd: number): boolean {
   return attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`))?.startsWith("socket:") === true;
 }
 
-/** In milliseconds; undefined if the call waits forever. A timeout that this user may not read counts as a long one. */
+/** The timeout in milliseconds; undefined if the call waits forever. An unreadable timeout counts as infinite. */
 function timeoutOf(pid: number, { name, args }: SystemCall): number | undefined {
   const [, , third = 0, fourth = 0, fifth = 0] = args;
   if (name === "poll") return milliseconds(third);
@@ -65,13 +65,13 @@ function timeoutOf(pid: number, { name, args }: SystemCall): number | undefined 
   return name === "select" ? timeAt(pid, fifth, MICROSECONDS) : undefined;
 }
 
-/** An int, which is negative if there is no timeout. The upper half of the register can hold anything. */
+/** Reads an int, which is negative if there is no timeout. Ignores the upper half of the register: it is undefined. */
 function milliseconds(register: number): number | undefined {
   const timeout = register > Number.MAX_SAFE_INTEGER ? -1 : (register % 2 ** 32) | 0;
   return timeout < 0 ? undefined : timeout;
 }
 
-/** Parts of a millisecond in the second field of struct timespec and struct timeval. */
+/** Units per millisecond in the second field of struct timespec and of struct timeval. */
 const NANOSECONDS = 1e6;
 const MICROSECONDS = 1e3;
 
@@ -82,7 +82,7 @@ function timeAt(pid: number, address: number, perMs: number): number | undefined
   return Number(memory.readBigInt64LE(0)) * 1000 + Number(memory.readBigInt64LE(8)) / perMs;
 }
 
-/** For a process whose system calls this user may not read: the kernel function in which it sleeps. */
+/** For a process with unreadable system calls: whether it sleeps in a kernel function that can read a terminal. */
 function mayRead(pid: number, thread: string): boolean {
   const kernelFunction = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/wchan`, "latin1")) ?? "";
   return /^(?:n_tty_read|wait_woken|poll_schedule|do_select|do_poll|do_epoll_wait|ep_poll)/.test(
@@ -123,10 +123,10 @@ function polled(pid: number, address: number, count: number): readonly number[] 
     .map((at) => memory.readInt32LE(at));
 }
 
-/** fd_set: one bit per descriptor. The kernel changes the set only when the call returns. */
+/** Reads the fd_set, which has one bit per descriptor. The kernel changes the set only when the call returns. */
 function selected(pid: number, count: number, address: number): readonly number[] | "unsure" {
   if (count === 0 || address === 0) return [];
-  // A select on descriptor 0 alone, as in readline: no need to read the memory of the process.
+  // Only descriptor 0 is possible, as in readline: the memory of the process is not needed.
   if (count === 1) return [0];
   const memory = memoryOf(pid, address, Math.ceil(Math.min(count, TERMINAL_POLLED_MAX_COUNT) / 8));
   if (!memory) return "unsure";

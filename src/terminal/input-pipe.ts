@@ -1,5 +1,5 @@
-// Writes bytes to the input of a terminal. The first process of the shell holds the pipe open for reading and writing,
-// so any host can open it through /proc, and the input stays open when a host dies.
+// Writes bytes to the input pipe of a terminal. The first process of the shell has the pipe open for reading and
+// writing. So any host can open the pipe through /proc, and the pipe stays open when a host dies.
 import { closeSync, writeSync } from "node:fs";
 import { INPUT_FD, openPipe } from "../engine/process-pipe.ts";
 import { isSameProcess } from "../engine/process-table.ts";
@@ -12,7 +12,7 @@ import { sleep } from "../support/timing.ts";
 
 type Target = Pick<StartedShell, "id" | "commandPid" | "commandStart">;
 
-/** Returns how many bytes were typed: fewer than given if the program does not read them in time, or has ended. */
+/** Returns how many bytes were typed. Types fewer bytes if the program does not read them in time or has ended. */
 export async function typeBytes(target: Target, bytes: Uint8Array): Promise<number> {
   const fd = await openInput(target);
   if (fd === undefined) return 0;
@@ -33,7 +33,7 @@ export async function typeBytes(target: Target, bytes: Uint8Array): Promise<numb
   }
 }
 
-/** undefined if the shell has ended. A shell that was started just now may not have opened its input yet. */
+/** Waits for the pipe, because a new shell may not have opened it yet. Returns undefined if the shell has ended. */
 async function openInput({
   id,
   commandPid: pid,
@@ -53,7 +53,7 @@ async function openInput({
   }
 }
 
-/** 0 if the pipe is full, undefined if no process reads it any more. */
+/** Returns the number of written bytes: 0 if the pipe is full, undefined if no process reads it any more. */
 function writeSome(fd: number, bytes: Uint8Array): number | undefined {
   try {
     return writeSync(fd, bytes);

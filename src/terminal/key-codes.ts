@@ -1,13 +1,13 @@
-// Named keys, and the bytes that a terminal sends for keys and for text.
+// Encodes named keys and text as the bytes that a terminal sends.
 import { NacreError } from "../support/errors.ts";
 import { excerpt } from "../support/excerpt.ts";
 import { nearest } from "../support/nearest.ts";
 
 /** Terminal modes, set by the program, that change the bytes of a key. */
 export interface KeyModes {
-  /** The program expects other codes for the arrow keys (DECCKM). */
+  /** Whether the program expects the alternative codes for the cursor keys (DECCKM). */
   readonly applicationCursor: boolean;
-  /** The program wants pasted text to be marked (bracketed paste). */
+  /** Whether the program expects marks around pasted text (bracketed paste). */
   readonly bracketedPaste: boolean;
 }
 
@@ -40,7 +40,7 @@ const CURSOR: Readonly<Record<string, string>> = {
 
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 
-/** Every key by its usual name. `Ctrl-` and `Alt-` also accept capital letters. */
+/** The names of all keys. `Ctrl-` and `Alt-` accept letters in either case. */
 export const KEY_NAMES: readonly string[] = [
   ...Object.keys(FIXED),
   ...Object.keys(CURSOR),
@@ -48,7 +48,7 @@ export const KEY_NAMES: readonly string[] = [
   ...LETTERS.map((letter) => `Alt-${letter}`),
 ];
 
-/** Throws for an unknown key, and names the nearest one. */
+/** Throws for an unknown key. The error names the most similar key. */
 export function checkKey(key: string): void {
   encodeKey(key, { applicationCursor: false, bracketedPaste: false });
 }
@@ -74,8 +74,8 @@ function unknownKey(key: string): NacreError {
 }
 
 /**
- * The bytes for text, with Enter for each newline. If the program has asked for it, text with several lines or with tabs
- * is marked as pasted, so that the program does not run, indent or complete it line by line. Newlines at the end of the
+ * The bytes for text, with Enter for each newline. If the program supports bracketed paste, marks text with several
+ * lines or tabs as pasted: otherwise the program would run, indent or complete each line. Newlines at the end of the
  * text are always Enter keys.
  */
 export function encodeTyped(text: string, { bracketedPaste }: KeyModes): string {
@@ -87,7 +87,7 @@ export function encodeTyped(text: string, { bracketedPaste }: KeyModes): string 
 
 /**
  * The same bytes in pieces, one for each line, because a program can ask for a secret after any Enter. A marked paste
- * is one piece: the program reads it as a unit.
+ * is one piece, because the program reads it as a unit.
  */
 export function typedPieces(text: string, modes: KeyModes): string[] {
   const typed = encodeTyped(text, modes);

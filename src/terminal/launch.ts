@@ -1,5 +1,5 @@
-// Starts a command under script(1), which makes the terminal. script is the first process of the shell: it copies its
-// stdin, a pipe that hosts write to, to the terminal, and what the terminal shows to its stdout, which is the spool.
+// Starts a command under script(1), which makes the terminal. script is the first process of the shell. It copies its
+// stdin, a pipe that hosts write to, to the terminal, and the terminal's output to its stdout, which is the spool.
 import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { TerminalSize } from "../engine/meta.ts";
@@ -35,8 +35,8 @@ export interface Launch {
 }
 
 /**
- * The program that runs a command in a new terminal. It runs through sh, because bash would read the command's BASH_ENV
- * each time. script starts $SHELL, which can be any program, so the variable is set aside until bash starts.
+ * The argument list that runs a command in a new terminal. Starts script from sh, because bash would read the command's
+ * BASH_ENV each time. script starts $SHELL, which can be any program, so SHELL is /bin/sh until bash starts.
  */
 export function terminalArgv({ scriptPath, bashPath, commandFile, size }: Launch): string[] {
   const inside = [
@@ -52,7 +52,7 @@ export function terminalArgv({ scriptPath, bashPath, commandFile, size }: Launch
   return ["/bin/sh", "-c", outside.join("\n")];
 }
 
-/** The defaults that keep programs from asking questions (environment.ts). In a terminal, a program may ask. */
+/** The defaults that prevent programs from asking questions (environment.ts). In a terminal, a program may ask. */
 const NOT_INTERACTIVE = [
   ["TERM", "dumb", "xterm-256color"],
   ["GIT_EDITOR", "true", null],
@@ -61,8 +61,8 @@ const NOT_INTERACTIVE = [
 ] as const;
 
 /**
- * Lines of sh that remove those defaults, and keep every other value. The state of a session contains the defaults too,
- * so its script needs the same lines. `prefix` is put before each builtin.
+ * Lines of sh that remove these defaults but keep every other value. The state of a session contains the defaults too,
+ * so its script needs the same lines. `prefix`: text before each builtin.
  */
 export function interactiveVariables(prefix: "" | "\\builtin "): string[] {
   return NOT_INTERACTIVE.map(([name, value, other]) => {

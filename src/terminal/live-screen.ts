@@ -1,5 +1,5 @@
-// Draws the output of a terminal: reads new output from the spool and feeds it to the screen. The same bytes and the same
-// sizes produce the same screen, so every host can draw it, even after the end of the shell.
+// Draws the output of a terminal: reads new output from the spool and writes it to the screen. The same bytes and sizes
+// produce the same screen, so every host can draw it, even after the end of the shell.
 import { readRange, sizeOf } from "../engine/cursor.ts";
 import type { TerminalSize } from "../engine/meta.ts";
 import type { ShellFiles } from "../engine/state-dir.ts";
@@ -20,7 +20,7 @@ export class LiveScreen {
   #position = 0;
   #isPartial = false;
   #drawing: Promise<unknown> = Promise.resolve();
-  /** Queries before this position are not answered: an earlier host has answered them, or they are too old. */
+  /** The position of the first query to answer. Earlier queries were answered by another host, or are too old. */
   #answersFrom = Number.POSITIVE_INFINITY;
   #isAnswering = false;
 
@@ -28,17 +28,17 @@ export class LiveScreen {
     this.#options = options;
   }
 
-  /** From this position on, queries are answered. Each is answered once: a replay of earlier output answers nothing. */
+  /** Answers queries from this position on. Each query is answered once: a replay of earlier output answers nothing. */
   answerFrom(position: number): void {
     this.#answersFrom = position;
   }
 
-  /** Whether the start of the output was too long to be replayed. */
+  /** Whether the start of the output was skipped because the output is too long to replay. */
   get isPartial(): boolean {
     return this.#isPartial;
   }
 
-  /** The screen with everything that is in the spool now. Calls run one after another. */
+  /** Draws all output that is in the spool now, and returns the screen. Calls run one after another. */
   async current(): Promise<Screen> {
     const drawn = this.#drawing.then(() => this.#draw());
     this.#drawing = drawn.catch(() => {});
@@ -62,7 +62,7 @@ export class LiveScreen {
         this.#position,
         Math.min(end, next, this.#position + TERMINAL_PIECE_BYTES),
       );
-      // The file was truncated meanwhile: the next call starts again.
+      // If the file was truncated meanwhile, the next call starts again.
       if (bytes.length === 0) break;
       this.#isAnswering = this.#position >= this.#answersFrom;
       await screen.write(bytes);

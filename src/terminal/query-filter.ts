@@ -1,6 +1,6 @@
-// Removes sequences from a program's output that would make a person's terminal send an answer or change more than its
-// screen: queries of the cursor, colors and terminal type, clipboard access, and window operations. The owner of the
-// shell has already answered the queries: a second answer would look like typed text.
+// Filters a program's output for a person's terminal. Removes sequences that would make the terminal send an answer or
+// change more than its screen: queries of the cursor, colors and terminal type, clipboard access, and window
+// operations. The owner of the shell has already answered the queries, and a second answer would look like typed text.
 import { TERMINAL_SEQUENCE_MAX_BYTES } from "../support/limits.ts";
 
 const ESC = 0x1b;
@@ -8,7 +8,7 @@ const BEL = 0x07;
 const BACKSLASH = 0x5c;
 
 export class QueryFilter {
-  /** The start of a sequence that the last piece did not finish. */
+  /** The start of a sequence that was incomplete at the end of the last piece. */
   #held = Buffer.alloc(0);
 
   push(bytes: Buffer): Buffer {
@@ -30,7 +30,7 @@ export class QueryFilter {
       }
       at = end;
     }
-    // A copy: the reader's buffer is used again for the next piece.
+    // Return a copy: the reader reuses its buffer for the next piece.
     return Buffer.concat([...parts, all.subarray(from)]);
   }
 }
@@ -44,7 +44,7 @@ function sequenceEnd(bytes: Buffer, at: number): number | undefined {
   return "]PX^_".includes(introducer) ? stringEnd(bytes, at + 2) : at + 2;
 }
 
-/** The end of parameters and a final byte. A control character ends the sequence early. */
+/** The end of a control sequence: parameters and a final byte. A control character ends the sequence early. */
 function controlEnd(bytes: Buffer, from: number): number | undefined {
   for (let end = from; end < bytes.length; end++) {
     const byte = bytes[end] ?? 0;
@@ -54,7 +54,7 @@ function controlEnd(bytes: Buffer, from: number): number | undefined {
   return undefined;
 }
 
-/** The end of a text that BEL or ESC \\ ends. */
+/** The end of a string that is terminated by BEL or ESC \\. */
 function stringEnd(bytes: Buffer, from: number): number | undefined {
   for (let end = from; end < bytes.length; end++) {
     if (bytes[end] === BEL) return end + 1;

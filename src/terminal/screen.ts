@@ -1,5 +1,5 @@
-// The screen of one terminal: an emulator without a window (@xterm/headless), loaded when a terminal is first used. Plain
-// rows come out, never an escape sequence.
+// The screen of one terminal: an emulator without a window (@xterm/headless), loaded when a terminal is first used.
+// Returns rows of plain text, never an escape sequence.
 import type { Terminal } from "@xterm/headless";
 import type { TerminalSize } from "../engine/meta.ts";
 import { plainText } from "../text/terminal.ts";
@@ -13,11 +13,11 @@ export interface CursorPosition {
 
 export interface ScreenRow {
   readonly text: string;
-  /** The row continues the row above it, because the line is longer than the screen is wide. */
+  /** Whether the row continues the row above it, because the line is longer than the screen is wide. */
   readonly isContinued: boolean;
 }
 
-/** The colors of text, background and cursor, by the number of their query. The headless emulator has none. */
+/** The colors of text, background and cursor, by query number. The headless emulator itself has no colors. */
 const COLORS: ReadonlyMap<number, string> = new Map([
   [10, "ffff/ffff/ffff"],
   [11, "0000/0000/0000"],
@@ -25,8 +25,9 @@ const COLORS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Programs ask for the colors to choose readable ones, and some wait for seconds if no answer comes. One sequence can ask
- * for several colors: each further part is for the next number. False if the sequence sets a color instead.
+ * Answers queries for colors: programs use them to choose readable colors, and some wait for seconds without an answer.
+ * One sequence can query several colors: each further part is for the next number. Returns false if the sequence sets a
+ * color.
  */
 function answerColors(first: number, text: string, onAnswer: (text: string) => void): boolean {
   const parts = text.split(";");
@@ -49,7 +50,7 @@ export class Screen {
   static async create(size: TerminalSize, onAnswer: (text: string) => void): Promise<Screen> {
     const { default: headless } = await import("@xterm/headless");
     const { Terminal: Emulator } = headless;
-    // Without scrollback: the spool has everything that ever scrolled off.
+    // No scrollback: the spool contains all earlier output.
     const terminal = new Emulator({ ...size, scrollback: 0, allowProposedApi: true, logLevel: "off" });
     terminal.onData(onAnswer);
     for (const [id] of COLORS)
@@ -83,7 +84,7 @@ export class Screen {
     return { row: cursorY + 1, col: Math.min(cursorX, this.#terminal.cols - 1) + 1 };
   }
 
-  /** Padded with spaces to the cursor. */
+  /** The text before the cursor in its row, padded with spaces. */
   get beforeCursor(): string {
     const { active } = this.#terminal.buffer;
     const line = active.getLine(active.baseY + active.cursorY);

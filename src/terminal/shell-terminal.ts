@@ -1,4 +1,4 @@
-// The terminal of one shell: types, draws the screen, and reports what the program waits for.
+// The terminal of one shell: types input, draws the screen, and reports what the program waits for.
 //
 //   write, press -> encode (key-codes.ts) -> typeBytes (input-pipe.ts) -> script -> the program
 //   view         <- LiveScreen (live-screen.ts) <- spool <- script <- the program
@@ -41,7 +41,7 @@ export interface TerminalView {
   readonly waiting: Waiting;
   readonly isFullScreen: boolean;
   readonly modes: KeyModes;
-  /** The output is so long that only its end was drawn. */
+  /** Whether the output is so long that only its end was drawn. */
   readonly isPartial: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface TerminalInput {
 
 export interface ShellTerminalOptions {
   readonly started: StartedShell;
-  /** The first size. */
+  /** The initial size. */
   readonly size: TerminalSize;
   /** How the shell ended, in words; undefined while it runs. */
   readonly ending: () => string | undefined;
@@ -63,7 +63,7 @@ export class ShellTerminal {
   readonly #screen: LiveScreen;
   readonly #probe: WaitingProbe;
   #inputs: Promise<unknown> = Promise.resolve();
-  /** The reader at the time of the last Enter. Until it has run again, it has not read the line. */
+  /** The reader's `turns` at the last Enter. While they are unchanged, the reader has not read the line. */
   #enteredAt: string | undefined;
   #typing: Promise<unknown> = Promise.resolve();
   #watcher: FSWatcher | undefined;
@@ -82,7 +82,7 @@ export class ShellTerminal {
     });
   }
 
-  /** The screen now, also after the end, and what the program waits for. */
+  /** The current screen, even after the end of the shell, and what the program waits for. */
   async view(): Promise<TerminalView> {
     const { waiting } = await this.state();
     const screen = await this.#screen.current();
@@ -119,8 +119,8 @@ export class ShellTerminal {
   }
 
   /**
-   * Types the text, then the keys. With `secret`, a person types; otherwise text for a secret prompt is refused. Calls
-   * run one after another, so that two inputs do not mix.
+   * Types the text, then the keys. Refuses text for a secret prompt unless `secret` says that a person types. Calls run
+   * one after another: otherwise two inputs would mix.
    */
   async type(input: TerminalInput, { secret = false } = {}): Promise<void> {
     using _hold = holdEventLoop();
@@ -145,12 +145,12 @@ export class ShellTerminal {
   }
 
   async #typePiece(piece: string): Promise<void> {
-    // Without Enter, a program that reads lines does not wake up.
+    // Remember the reader only for input with Enter: other input does not wake a program that reads lines.
     if (piece.includes("\r")) this.#enteredAt = this.#probe.turns();
     await this.typeBytes(Buffer.from(piece));
   }
 
-  /** Types bytes as they are. */
+  /** Types bytes unchanged. */
   async typeBytes(bytes: Uint8Array): Promise<void> {
     const count = await this.#type(bytes);
     if (count === bytes.length) return;
@@ -161,7 +161,7 @@ export class ShellTerminal {
     );
   }
 
-  /** Answers to queries may go between two pieces of a longer input, but never into the middle of a piece. */
+  /** Types one piece at a time: an answer to a query can come between two pieces, but never inside a piece. */
   async #type(bytes: Uint8Array): Promise<number> {
     if (bytes.length === 0) return 0;
     const typed = this.#typing.then(() => typeBytes(this.#options.started, bytes));
@@ -169,7 +169,7 @@ export class ShellTerminal {
     return await typed;
   }
 
-  /** The state before typing. `settle` compares with it to see whether the program has reacted. */
+  /** The state before typing, for `since` of `settle`: a different state shows that the program has reacted. */
   async mark(): Promise<string> {
     return this.#markOf(await this.state());
   }
@@ -198,7 +198,7 @@ export class ShellTerminal {
       seen = now;
       const hasReacted =
         since === undefined || this.#markOf(state) !== since || nowMs - startedMs > TERMINAL_REACTION_MAX_MS;
-      // After Escape, an editor waits for a moment before it acts, even to exit.
+      // Wait longer for a timed read: after Escape, an editor pauses before it acts, even before it exits.
       const isUnsure = waiting === "maybe" || reader?.isTimed === true;
       const settleMs = isUnsure ? TERMINAL_SETTLE_UNSURE_MS : TERMINAL_SETTLE_MS;
       const isQuiet = foreground?.isRelayIdle === true && nowMs - seenMs >= settleMs;
@@ -208,7 +208,7 @@ export class ShellTerminal {
     }
   }
 
-  /** Changes the size and notifies the program. */
+  /** Changes the size. The kernel notifies the program. */
   async resize(wanted: Partial<TerminalSize>): Promise<void> {
     const size = terminalSizeOf(wanted);
     const { started } = this.#options;
@@ -239,11 +239,11 @@ export class ShellTerminal {
       this.#watcher = watch(files.dir, { persistent: false }, draw);
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // The system has no inotify watches left. The timer still draws.
+      // Rely on the timer: the system has no inotify watches left.
     }
   }
 
-  /** Draws until there is no new output. All changes during one draw cause a single further draw. */
+  /** Draws until there is no new output. Changes during a draw cause only one more draw. */
   async #follow(): Promise<void> {
     this.#hasChanged = true;
     if (this.#isFollowing) return;

@@ -1,5 +1,5 @@
-// The readers of a terminal: the processes in its foreground, and whether one of them is blocked until a key is pressed. All
-// of it comes from the kernel (/proc), nothing from what the programs print.
+// Finds the processes in the foreground of a terminal, and the process among them that is blocked until a key is
+// pressed. Relies only on the kernel (/proc), never on the output of programs.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { allPids, childrenOf, type ProcessStat, readStat } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
@@ -10,11 +10,11 @@ import { type BlockedRead, readsTerminal, UNSURE_READ } from "./blocked-thread.t
 
 export interface TerminalReader extends Omit<BlockedRead, "fd"> {
   readonly pid: number;
-  /** The name of its program. */
+  /** The name of the program. */
   readonly name: string;
   /** False if the kernel does not show what the process waits for. */
   readonly isSure: boolean;
-  /** Changes whenever the thread has run. */
+  /** Identifies the thread and counts its context switches. Changes whenever the thread has run. */
   readonly turns: string;
 }
 
@@ -27,16 +27,16 @@ export interface TerminalForeground {
   readonly device: number;
   /** The first process in the terminal. */
   readonly leader: number;
-  /** The parent of the leader, which made the terminal and passes keys on to it. */
+  /** The parent of the leader. It made the terminal and passes keys on to it. */
   readonly maker: number;
-  /** Whether script has nothing left to pass on. */
+  /** Whether the maker, such as script, sleeps: it has no bytes left to pass on. */
   readonly isRelayIdle: boolean;
   readonly processes: readonly ForegroundProcess[];
 }
 
 /**
- * The terminal of the shell, then the terminals that programs in it have made, as sudo, su and script do. Empty before
- * the terminal exists, and after the end.
+ * The terminal of the shell, then the terminals that programs in it have made, such as sudo, su and script. Empty
+ * before the terminal exists and after the end of the shell.
  */
 export function terminalsOf({ commandPid }: Pick<StartedShell, "commandPid">): TerminalForeground[] {
   const own = readStat(commandPid)?.terminal ?? 0;
@@ -60,7 +60,7 @@ function foregroundOf(
   return { device: leader.terminal, leader: leader.pid, maker: leader.parent, isRelayIdle, processes: found };
 }
 
-/** The process that waits for input; undefined if none does. */
+/** The process that waits for input; undefined if there is none. */
 export function readerOfTerminal({ processes, device }: TerminalForeground): TerminalReader | undefined {
   let unsure: TerminalReader | undefined;
   for (const { pid, name, state } of processes) {
@@ -78,7 +78,7 @@ export function readerOfTerminal({ processes, device }: TerminalForeground): Ter
   return unsure;
 }
 
-/** The reader of the innermost terminal that receives typed keys: a relay passes keys on, and reads none for itself. */
+/** The reader of the innermost terminal that receives typed keys. Skips relays, because they only pass keys on. */
 export function innermostReader(
   terminal: TerminalForeground,
   nested: readonly TerminalForeground[],
@@ -90,8 +90,8 @@ export function innermostReader(
 }
 
 /**
- * A process of another user, or one that protects its memory, as sudo and gpg do. The kernel does not show what it
- * waits for.
+ * Whether the process belongs to another user or protects its memory, such as sudo and gpg. The kernel then does not
+ * show what the process waits for.
  */
 function isUnreadable(pid: number): boolean {
   try {
@@ -144,10 +144,10 @@ function everyProcess(): ForegroundProcess[] {
   });
 }
 
-/** /dev/tty, which stands for the controlling terminal of the process that opens it. */
+/** The device number of /dev/tty, which is the controlling terminal of the process that opens it. */
 const DEV_TTY = (5 << 8) | 0;
 
-/** The number of the character device that a descriptor leads to. In a sandbox, its path can name another device. */
+/** The number of a descriptor's character device. Does not use the path, which can name another device in a sandbox. */
 function deviceOf(pid: number, fd: number): number | undefined {
   const stat = attempt(() => statSync(`/proc/${pid}/fd/${fd}`));
   return stat?.isCharacterDevice() ? stat.rdev : undefined;
@@ -157,7 +157,7 @@ function fdsOf(pid: number): number[] {
   return (attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []).map(Number).sort((a, b) => a - b);
 }
 
-/** How often the thread has given up the processor. */
+/** The PID, the thread, and how often the thread has given up the processor. */
 function turnsOf(pid: number, thread: string): string {
   const text = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/status`, "latin1")) ?? "";
   const counts = [...text.matchAll(/^\w*voluntary_ctxt_switches:\s+(\d+)$/gm)].map(([, count]) => count);

@@ -1,5 +1,5 @@
-// Checks and stores the size of a terminal. The file `sizes` of a shell lists every later size with the position in the
-// output at which it took effect, so that another host draws the same screen from the same bytes.
+// Checks and stores the size of a terminal. The file `sizes` of a shell lists every size change with its position in
+// the output: with it, another host draws the same screen from the same bytes.
 import { appendFileSync, readFileSync } from "node:fs";
 import { isTerminalSize, type TerminalSize } from "../engine/meta.ts";
 import { attempt } from "../support/attempt.ts";
@@ -16,7 +16,7 @@ export interface SizeChange extends TerminalSize {
   readonly at: number;
 }
 
-/** The size with defaults. Throws for a size that no terminal has. */
+/** Adds defaults to the size. Throws for a size outside the limits. */
 export function terminalSizeOf({
   rows = TERMINAL_ROWS_COUNT,
   cols = TERMINAL_COLS_COUNT,
@@ -35,7 +35,7 @@ export function appendSize(file: string, { at, rows, cols }: SizeChange): void {
   appendFileSync(file, `${at} ${rows} ${cols}\n`, { mode: 0o600 });
 }
 
-/** In the order of the output. */
+/** The size changes, in the order of the output. */
 export function readSizes(file: string): SizeChange[] {
   const text = attempt(() => readFileSync(file, "latin1")) ?? "";
   return text.split("\n").flatMap((line) => {

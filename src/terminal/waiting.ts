@@ -1,5 +1,5 @@
-// What the program in a terminal waits for. The kernel shows which process is blocked on the terminal, and whether the
-// terminal collects lines and echoes what is typed.
+// Detects what the program in a terminal waits for. The kernel shows which process is blocked on the terminal, and
+// whether the terminal collects lines and echoes typed text.
 
 import type { StartedShell } from "../engine/started-shell.ts";
 import { readTerminalSettings, type TerminalSettings } from "../engine/terminal-settings.ts";
@@ -16,8 +16,8 @@ import {
 } from "./terminal-foreground.ts";
 
 /**
- * "line": text and Enter. "key": single keys. "secret": a line that is not shown, such as a password. "maybe": the kernel
- * does not show what it waits for. "no": it does not wait for input.
+ * "line": text and Enter. "key": single keys. "secret": a line that is not shown, such as a password. "maybe": unknown,
+ * because the kernel does not show what the program waits for. "no": the program does not wait for input.
  */
 export type Waiting = "line" | "key" | "secret" | "maybe" | "no";
 
@@ -34,7 +34,7 @@ const RELAYS: ReadonlySet<string> = new Set(["script", "su", "sudo", "runuser"])
 
 export class WaitingProbe {
   readonly #started: Pick<StartedShell, "commandPid">;
-  /** The last settings, and the reader that had them. Every change of the settings, by any process, wakes the reader. */
+  /** The last settings, valid while the reader's turns stay the same: every change of the settings wakes the reader. */
   #known: { readonly turns: string; readonly settings: TerminalSettings | undefined } | undefined;
 
   constructor(started: Pick<StartedShell, "commandPid">) {
@@ -47,7 +47,7 @@ export class WaitingProbe {
     return { ...(await this.#readWithin(own, nested)), foreground: own };
   }
 
-  /** If a program passes keys on to a terminal of its own, asks about the program in that inner terminal. */
+  /** If a program passes keys on to a terminal that it made, checks the program in that inner terminal. */
   async #readWithin(terminal: TerminalForeground, nested: readonly TerminalForeground[]): Promise<Found> {
     const outer = await this.#readOne(terminal);
     const { reader, waiting } = outer;
@@ -58,21 +58,20 @@ export class WaitingProbe {
       if (inner.reader) return inner;
     }
     if (inside.length === 0) return outer;
-    // An editor or a multiplexer uses keys itself while its inner terminal is busy. A relay only passes them on.
+    // The inner terminal is busy. A relay then uses no keys itself, but an editor or a multiplexer may.
     return RELAYS.has(reader.name)
       ? { waiting: "no", reader: undefined }
       : { waiting: "maybe", reader: { ...reader, isSure: false } };
   }
 
   /**
-   * Resolves when text can be typed: the caller must type at once. "secret" if the terminal, or one inside it, collects
-   * lines without showing them. That holds even while no process reads, because the next read would get what is typed
-   * now.
+   * Resolves when text can be typed: the caller must type at once. Resolves to "secret" if this terminal or one inside
+   * it collects lines without showing them, even while no process reads: the next read would get the typed text.
    *
-   * Otherwise waits until a process reads, and has read what was typed before (`since`). A process that is blocked both
-   * before and after nacre reads the settings has not changed them, so it gets the text. A busy program may get the
-   * text before its next question: after `maxMs`, or sooner if the terminal is not in line mode, this resolves although
-   * no process reads.
+   * Otherwise waits until a process reads, and its turns differ from `since`: it has then read the earlier input. If a
+   * process is blocked both before and after nacre reads the settings, it has not changed them and gets the text. If no
+   * process reads, resolves after `maxMs`, or sooner if the terminal is not in line mode. A busy program may then get
+   * the text before its next question.
    */
   async readyForText(maxMs: number, since: string | undefined): Promise<"ready" | "secret"> {
     const startedMs = monotonicMs();
@@ -88,7 +87,7 @@ export class WaitingProbe {
     }
   }
 
-  /** Changes whenever the process that reads has run; undefined if none reads. */
+  /** The turns of the reader, which change whenever the reader has run; undefined if no process reads. */
   turns(): string | undefined {
     const [own, ...nested] = terminalsOf(this.#started);
     return own && innermostReader(own, nested)?.turns;
@@ -129,8 +128,8 @@ function waitingOf(
   if (!settings) return "maybe";
   if (isHidden(settings)) return "secret";
   if (!isSure || isBrief) return "maybe";
-  // A server that also accepts commands on its terminal may not wait for a line. A program that reads single keys asked
-  // for that mode, so it waits.
+  // A server that also accepts commands on its terminal may not wait for a line. A program in single-key mode waits,
+  // because it has set that mode itself.
   if (settings.isCanonical) return hasSockets ? "maybe" : "line";
   return "key";
 }
