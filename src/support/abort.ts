@@ -8,7 +8,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortReason(signal);
 }
 
-/** Never undefined, so that the error always looks like an abort. */
+/** Never undefined: a caller must always recognize the error as an abort. */
 export function abortReason(signal: AbortSignal | undefined): unknown {
   return signal?.reason ?? new DOMException("The operation was aborted", "AbortError");
 }

@@ -1,4 +1,4 @@
-// The paths where programs keep keys, tokens, sessions and histories. The policy's class `secret` and the sandbox's
+// The paths where programs store keys, tokens, sessions and histories. The policy's class `secret` and the sandbox's
 // masks both use this list, so the sandbox hides exactly the files that the policy asks about. Pure data, because the
 // policy imports it.
 //
@@ -7,15 +7,15 @@
 // later. Name such files in `hide`. /proc/PID/environ is not listed either: the policy recognizes its form, and the
 // sandbox hides other processes with a PID namespace.
 //
-// Each entry lists the secret itself, not the directory of the program that keeps it, because Cargo, Gradle or Claude
-// Code must still find their caches and settings. A whole directory is listed if no command needs anything in it.
+// Each entry lists the secret itself, not the directory of its program, because Cargo, Gradle or Claude Code must
+// still find their caches and settings. A whole directory is listed if no command needs anything in it.
 
 import { type ListedPath, listedPaths, type PathTable } from "./listed-paths.ts";
 
 /**
  * Credential files that also configure a program: they can make it run something, or talk to another server. In a
- * writable home directory, a command cannot create such a path either. Otherwise the program would obey the command's
- * file when the person next uses it.
+ * writable home directory, a command cannot create such a path either. Otherwise the program would use the command's
+ * file the next time that the person runs it.
  */
 const STEERING: PathTable = {
   ssh: ".ssh/",
@@ -167,8 +167,8 @@ export const HOME_CREDENTIALS: readonly ListedPath[] = [...STEERING_CREDENTIALS,
 export const MACHINE_CREDENTIALS: readonly ListedPath[] = listedPaths(OF_THE_MACHINE);
 
 /**
- * Variables that move a path, with the default path. Paths below the default are also looked for at the variable's
- * value.
+ * Variables that move a path, with the default path. For each path below the default, the list also has the same path
+ * below the variable's value.
  */
 export const RELOCATIONS: Readonly<Record<string, string>> = {
   XDG_CONFIG_HOME: ".config",

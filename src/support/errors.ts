@@ -1,4 +1,4 @@
-// The only error class of nacre, and the closed set of codes that a failed call can carry.
+// The base class of the errors that callers of nacre get, and the closed set of their codes.
 // How a command ended is a return value (shell/outcome.ts), not an exception. nacre throws only for caller mistakes and
 // system failures.
 import { isError, recognizeCopies } from "./realms.ts";

@@ -1,5 +1,5 @@
-// Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not: nacre
-// calls unref() on them, so that an idle program can exit.
+// Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not keep it
+// alive: nacre calls unref() on them, because an idle program must be able to exit.
 import { TIMER_MAX_MS } from "./limits.ts";
 import { DISPOSE } from "./realms.ts";
 
@@ -10,7 +10,10 @@ export interface EventLoopHold extends Disposable {
   readonly release: () => void;
 }
 
-/** Holds the event loop until released. Cheap, because all holders share one timer: every session command needs it. */
+/**
+ * Keeps the event loop alive until released. All holders share one timer: every session command needs a hold, so it
+ * must be cheap.
+ */
 export function holdEventLoop(): EventLoopHold {
   timer ??= setInterval(() => {}, TIMER_MAX_MS);
   if (holders++ === 0) timer.ref();

@@ -2,7 +2,10 @@
 import { homedir } from "node:os";
 import { attempt } from "./attempt.ts";
 
-/** Falls back to `/`, like bash, if neither HOME nor the user database names one, as for some uids in containers. */
+/**
+ * Falls back to `/`, like bash, if neither HOME nor the user database names a home directory. Some uids in
+ * containers have none.
+ */
 export function homeDirectory(ask: () => string = homedir): string {
   return attempt(ask) ?? "/";
 }

@@ -1,5 +1,5 @@
 // Every number that bounds something: sizes, counts, delays, intervals. Each name ends in its unit. No other file
-// defines a limit; test/architecture.test.ts checks that. One file per area:
+// defines a limit; test/architecture/limits.test.ts checks this rule. One file per area:
 
 export * from "./limits/approval-limits.ts";
 export * from "./limits/cli-limits.ts";

@@ -29,7 +29,10 @@ export type OptionCheck = (method: CheckedMethod, options: unknown) => void;
 
 let installed: OptionCheck = () => {};
 
-/** Throws a NacreError that names the wrong option, what it must be, and for an unknown name the nearest one. */
+/**
+ * Throws a NacreError that names the wrong option and the allowed values. For an unknown option, it suggests the
+ * nearest name.
+ */
 export function checkOptions(method: CheckedMethod, options: unknown): void {
   if (options !== undefined) installed(method, options);
 }

@@ -12,7 +12,9 @@ import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { STRAY_BYTES, textOfLatin1 } from "./stray-bytes.ts";
 
-/** What a decoder writes for a byte that is not UTF-8. A file name can also contain this character itself. */
+/**
+ * The character that a decoder writes for a byte that is not UTF-8. A file name can also contain this character itself.
+ */
 const REPLACEMENT = "\ufffd";
 
 /** Characters that are invisible, end a line, or change the direction of text. */
@@ -91,7 +93,7 @@ export function entriesOf(directory: string): readonly DirectoryEntry[] {
 
 /**
  * The path itself if it is readable. Otherwise a quoted bash word, `$'/srv/d\xff'`, which a model can use in a command.
- * Text with a NUL stays as it is, because neither a path nor a bash word can contain a NUL.
+ * Text with a NUL is returned unchanged, because neither a path nor a bash word can contain a NUL.
  */
 export function shownPath(path: string): string {
   return UNREADABLE.test(path) && !path.includes("\0") ? bashWord(path) : path;

@@ -1,4 +1,5 @@
-// The locations of rule files and settings: of the user, and of a workspace, where a sandbox makes them read-only.
+// The locations of rule files and settings: those of the user, and those of a workspace, which a sandbox makes
+// read-only.
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { homeDirectory } from "./home-directory.ts";

@@ -25,8 +25,9 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /**
- * Makes `instanceof` accept the instances of every copy of this class. They carry a symbol from the registry that all
- * realms share. A subclass inherits the symbol and the check; for a subclass the prototype decides, as usual.
+ * Makes `instanceof` accept the instances of every copy of this class. Each instance has a symbol from the registry
+ * that all realms share. A subclass inherits the symbol and the check; for the subclass itself, the check uses the
+ * prototype chain, as usual.
  */
 export function recognizeCopies(owner: { readonly prototype: object }, name: string): void {
   const brand = Symbol.for(name);

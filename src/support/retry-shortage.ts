@@ -6,7 +6,7 @@ import { isError } from "./realms.ts";
 import { shortageOf } from "./system-error.ts";
 import { sleep } from "./timing.ts";
 
-/** Returns the result of the work. Throws its error, or for a lasting shortage an error that says what to do. */
+/** Returns the result of the work, or throws its error. If a shortage lasts, the error says what to do. */
 export async function retryShortage<T>(work: () => Promise<T>): Promise<T> {
   const deadline = monotonicMs() + SPAWN_RETRY_MAX_MS;
   for (let pause = SPAWN_RETRY_FIRST_MS; ; pause *= 2) {

@@ -1,5 +1,5 @@
-// Limits how many holders run at a time. The others wait in order of arrival. A session uses a semaphore to run one
-// command at a time, and each scope has a semaphore for its foreground commands.
+// Limits the number of leases at a time. Further callers wait in order of arrival. A session uses a semaphore to
+// run one command at a time, and each scope has a semaphore for its foreground commands.
 import { abortReason } from "./abort.ts";
 import { DISPOSE } from "./realms.ts";
 
@@ -10,13 +10,13 @@ export interface SemaphoreLease extends Disposable {
 }
 
 export interface SemaphoreWait {
-  /** Called if take() has to wait, with the number of waiters that were there before. */
+  /** Called if take() has to wait, with the number of callers that are already waiting. */
   readonly onWait?: ((before: number) => void) | undefined;
   /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined;
   /** What take() throws after an abort. @default the reason of the signal */
   readonly abortError?: () => unknown;
-  /** Whether to go before all others that wait. */
+  /** Whether this caller goes before all waiting callers. */
   readonly isFirst?: boolean;
 }
 
@@ -45,7 +45,7 @@ export class Semaphore {
       [DISPOSE]: () => {
         if (!isHeld) return;
         isHeld = false;
-        // The next waiter takes over the count, so that a caller that comes in between cannot overtake it.
+        // Pass the count on to the next waiter: otherwise a caller that arrives in between could overtake it.
         const next = this.#waiting.shift();
         if (next) next();
         else this.#held--;

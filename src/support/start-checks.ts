@@ -1,5 +1,5 @@
 // Checks the command, its timeout, its variables and its directory before anything is started. Each check throws an
-// error that names what is wrong.
+// error that names the value at fault.
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { attempt } from "./attempt.ts";

@@ -1,5 +1,5 @@
-// Files that run, or decide which programs run, when the user next logs in or starts a shell or an editor. The policy's
-// class `startup` and the sandbox, which makes them read-only in a writable home, both use this list. Paths are
+// Files that run, or decide which programs run, when the user next logs in or starts a shell or an editor. The policy
+// uses this list for its class `startup`. The sandbox makes these files read-only in a writable home. Paths are
 // relative to the home directory. Pure data, because the policy imports it.
 
 import { type ListedPath, listedPaths, type PathTable } from "./listed-paths.ts";

@@ -1,4 +1,4 @@
-// Represents stray bytes, which are not UTF-8, as text. The text of such a byte is the lone surrogate U+DC00 + byte,
+// Represents stray bytes, which are not UTF-8, as text. Each such byte becomes the lone surrogate U+DC00 + byte,
 // which does not occur in UTF-8 text. Pure and without Node modules, because the policy also reads such text.
 
 /** One UTF-8 character outside ASCII, or a stray byte. Each character of the input is one byte (latin1). */

@@ -7,7 +7,7 @@ export function systemCode(thrown: unknown): string | undefined {
   return isError(thrown) && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
 }
 
-/** The disk is full, or the quota of this user is used up. */
+/** Whether the disk is full, or the quota of this user is used up. */
 export function isFull(thrown: unknown): boolean {
   return ["ENOSPC", "EDQUOT"].includes(systemCode(thrown) ?? "");
 }

@@ -28,7 +28,7 @@ export function deferred<T = void>(): Deferred<T> {
 }
 
 /**
- * Returns what the promise resolves with, or undefined after `ms` or when the signal aborts. If `ms` exceeds the
+ * Returns the value of the promise, or undefined after `ms` or when the signal aborts. If `ms` exceeds the
  * longest timer, the time never expires. Leaves no timer and no listener behind.
  */
 export async function within<T>(

@@ -4,7 +4,7 @@
 export const APPROVAL_DEADLINE_MS = 10 * 60_000;
 /** Poll interval of a call that waits for an answer from another process. */
 export const APPROVAL_POLL_MS = 50;
-/** Time for which an answered or expired request is kept, so that a person who answers late learns what happened. */
+/** Time for which an answered or expired request is kept. A person who answers late can then learn what happened. */
 export const APPROVAL_KEPT_MS = 24 * 60 * 60_000;
 /** Unanswered requests of one scope. Beyond this number, a command that needs approval is refused. */
 export const APPROVALS_OPEN_MAX_COUNT = 100;

@@ -17,17 +17,17 @@ export const HELP_DEFAULT_COLUMNS = 100;
 export const UNDERLINED_MAX_COLUMNS = 100;
 export const UNDERLINED_MIN_COLUMNS = 20;
 export const UNDERLINED_CONTEXT_COLUMNS = 20;
-/** `nacre doctor`: time for a command to end or a change to be reported. */
+/** `nacre doctor`: maximum wait for a command to end, or for a change to be reported. */
 export const DOCTOR_WAIT_MS = 10_000;
 /** `nacre doctor`: time for an ended orphan to be reaped, and the poll interval. */
 export const REAPED_MAX_MS = 2_000;
 export const REAPED_POLL_MS = 20;
-/** `nacre doctor`: free space below which it warns, and size of its test file: more than a shell without output needs. */
+/** `nacre doctor`: free space below which it warns, and size of its test file. A shell without output needs less. */
 export const LOW_SPACE_BYTES = 1024 ** 3;
 export const TRIAL_FILE_BYTES = 64 * 1024;
 /** Time for one command of the tour. */
 export const TOUR_STEP_MAX_MS = 5_000;
-/** Compiled code in the state root: files, total size, age of an unfinished file. */
+/** Compiled code in the state root: number of files, total size, and maximum age of an unfinished file. */
 export const CODE_CACHE_MAX_COUNT = 40;
 export const CODE_CACHE_MAX_BYTES = 64 * 1024 ** 2;
 export const CODE_CACHE_TEMPORARY_MAX_MS = 60_000;

@@ -1,18 +1,23 @@
 // Limits of engine/: the keeper, slots, scans of /proc, and the files of a shell.
 
-/** Time for a keeper to send its greeting, and for a slot to get ready. Prevents a hang. */
+/** Maximum wait for the greeting of a keeper, and for a slot to get ready. Prevents a hang. */
 export const KEEPER_ANSWER_MAX_MS = 10_000;
 /** Time for the last answers of a dead keeper, or of a shim that it forked, to arrive. */
 export const KEEPER_LAST_ANSWERS_MS = 100;
 /** Interval at which nacre checks whether the keeper is stopped while an answer is outstanding. */
 export const KEEPER_STOPPED_CHECK_MS = 100;
-/** Time to retry while the system has no free processes or file descriptors, and the first pause between attempts. */
+/**
+ * Maximum time of retries while the system has no free processes or file descriptors, and the first pause between them.
+ */
 export const SPAWN_RETRY_MAX_MS = 2_000;
 export const SPAWN_RETRY_FIRST_MS = 20;
-/** Restarts of a keeper within the window before nacre gives up. */
+/** Restarts of a keeper within the window. After these, nacre waits for one window before the next restart. */
 export const KEEPER_RESTARTS_MAX_COUNT = 5;
 export const KEEPER_RESTART_WINDOW_MS = 10_000;
-/** Size that every fifo accepts in one write, even for a user with many pipes. A larger job is written to a file. */
+/**
+ * Size that every pipe accepts in one write, even for a user with many pipes. The variables of a larger job go into the
+ * environment of a new slot.
+ */
 export const JOB_MAX_BYTES = 4_096;
 
 /** Slots that wait for a command. */
@@ -46,32 +51,39 @@ export const NEWEST_CHECKS_COUNT = 8;
 /** Killing such a chain: time without a yield to other work, and quiet time after which the chain counts as dead. */
 export const NEW_PROCESS_BURST_MS = 4;
 export const NEW_PROCESS_QUIET_MS = 12;
-/** Entries of a listing of /proc that cost as much as a check of one PID. */
+/** Number of entries in a listing of /proc that cost as much as a check of one PID. */
 export const PID_PROBES_PER_ENTRY_COUNT = 2;
 /** Forks per millisecond that no machine exceeds. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
 /** Readings of the last PID in the time in which PIDs can wrap around. More than one, in case a timer fires late. */
 export const PID_READINGS_PER_WRAP_COUNT = 3;
-/** Scans for leftovers. A scan without a result is repeated if the kernel assigned PIDs meanwhile. */
+/** Scans for leftovers. A scan without a result is repeated if the kernel assigned PIDs during the scan. */
 export const LEFTOVER_SCANS_COUNT = 3;
 
 /** Usual capacity of a pipe. */
 export const SCRIPT_FIFO_BYTES = 64 * 1024;
-/** Pause between two attempts to write to a full fifo. */
+/** Pause between two attempts to write to a full pipe. */
 export const SCRIPT_RETRY_MS = 1;
 /** Age and total size at which finished shells are deleted. */
 export const FINISHED_MAX_AGE_SECONDS = 3_600;
 export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
-/** Time since its last change after which a shell of another PID namespace is deleted. Until then, it may still run. */
+/**
+ * Age of the last change after which a shell of another PID namespace is deleted. Before that, the shell may still run.
+ */
 export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
-/** Age at which a directory without an identity is deleted. A shim may be about to write the identity of a younger one. */
+/**
+ * Age at which a directory without an identity is deleted. A shim may still write the identity of a younger directory.
+ */
 export const SPOOL_FRESH_MS = 60_000;
-/** Size of the write that tests for disk space: as much as a logger (cat) writes at once, because less could still fit. */
+/**
+ * Size of the write that tests for disk space: as much as a logger (cat) writes at once. A smaller test could still
+ * fit.
+ */
 export const DISK_PROBE_BYTES = 128 * 1024;
-/** Time for a program that answers a question, and the length of its message that is kept. */
+/** Maximum run time of a program that probes the system, and the length of its output that is kept. */
 export const PROBE_MAX_MS = 10_000;
 export const PROBE_OUTPUT_MAX_CHARS = 2_000;
 /** The longest delay that setTimeout supports. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
-/** Age at which the list of listening sockets is read again. Waits for many ports share one list. */
+/** Age at which the list of listening sockets is read again, because waits for many ports share one list. */
 export const LISTENERS_MAX_AGE_MS = 20;

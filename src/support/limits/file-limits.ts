@@ -9,7 +9,7 @@ export const READ_LINE_MAX_CHARS = 2_000;
 export const READ_LINE_SEARCH_MAX_CHARS = 2 * READ_LINE_MAX_CHARS;
 /** Characters of one result of Read, Glob or Grep. */
 export const FILE_RESULT_MAX_CHARS = 100_000;
-/** Files whose last read version is remembered, and bytes of them that are kept to show what changed. */
+/** Number of files whose last read version is remembered, and bytes of their content that are kept to show changes. */
 export const KNOWN_FILES_MAX_COUNT = 10_000;
 export const KNOWN_FILES_MAX_BYTES = 64 * 1024 ** 2;
 /** Edits of one call. */
@@ -26,7 +26,7 @@ export const NEAREST_LINE_MAX_CHARS = 200;
 export const NEAREST_LINE_MIN_SHARE = 0.4;
 /** Symbolic links followed to a file that does not exist yet. The kernel has the same limit. */
 export const DANGLING_LINKS_MAX_COUNT = 40;
-/** Attempts to read or resolve a file that changes meanwhile. */
+/** Attempts to read or resolve a file that changes during the attempt. */
 export const FILE_ATTEMPTS_MAX_COUNT = 5;
 /** Poll interval and longest wait for the lock of a file. */
 export const FILE_LOCK_POLL_MS = 5;
@@ -46,7 +46,7 @@ export const SEARCH_LINE_MAX_CHARS = 500;
 export const SEARCH_CONTEXT_LINES_MAX_COUNT = 100;
 /** Length of a glob pattern. */
 export const GLOB_MAX_CHARS = 1_000;
-/** Time for the worker in the sandbox to answer, and its idle time before it ends. */
+/** Maximum time for an answer of the worker in the sandbox, and its idle time before it exits. */
 export const FILE_WORKER_ANSWER_MAX_MS = 60_000;
 export const FILE_WORKER_IDLE_MS = 300_000;
 /** Length of one answer of the worker. */

@@ -6,11 +6,11 @@ export const MCP_RETURN_AFTER_MS = 50_000;
 export const MCP_PREPARE_AFTER_MS = 50;
 /** Size of a message. The server answers a larger message with an error. */
 export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
-/** Length of an id or member name that is read in a message that is too large. */
+/** Maximum length of an id or member name that is read from an oversized message. */
 export const MCP_ID_MAX_BYTES = 1_024;
 /** Size of one write to a client. */
 export const MCP_WRITE_MAX_BYTES = 16 * 1024;
-/** At the end of a connection: time without a read by the client after which the unread rest is dropped. */
+/** At the end of a connection: time without a read by the client, after which unread data is dropped. */
 export const MCP_UNREAD_MAX_MS = 600;
 /** Part of an oversized HTTP message that is read and dropped, so that its sender can read the refusal. */
 export const MCP_HTTP_DISCARD_MAX_BYTES = 128 * 1024 * 1024;
@@ -32,7 +32,10 @@ export const MCP_TOKEN_BYTES = 24;
 export const MCP_TOKEN_DIGEST_CHARS = 16;
 /** Unanswered questions to a person. Beyond this number, the oldest questions are dropped and count as refused. */
 export const MCP_QUESTIONS_MAX_COUNT = 100;
-/** Time for which a question to a client outlives the deadline of its request, so that the deadline ends it first. */
+/**
+ * Time by which the timeout of a question to a client exceeds the deadline of its request: the deadline must end it
+ * first.
+ */
 export const MCP_QUESTION_GRACE_MS = 5_000;
 /** Time until a result over HTTP counts as delivered. */
 export const MCP_DELIVERY_MS = 200;

@@ -1,6 +1,6 @@
-// Limits of policy/. A judgement has a budget of steps, so that no text can keep it busy.
+// Limits of policy/. A judgment has a budget of steps: otherwise a text could keep it busy without end.
 
-/** Steps of one judgement, one or two microseconds each. A flat script of 1 MiB with ordinary lines needs fewer. */
+/** Steps of one judgment, one or two microseconds each. A flat script of 1 MiB with ordinary lines needs fewer. */
 export const POLICY_STEPS_MAX_COUNT = 400_000;
 /** Steps for the shortest text. Ordinary commands need a few hundred. */
 export const POLICY_STEPS_MIN_COUNT = 24_000;
@@ -20,23 +20,26 @@ export const POLICY_VARIABLES_MAX_COUNT = 256;
 export const POLICY_BRACES_MAX_COUNT = 64;
 /** Length of a computed text, for example the output of echo or printf, that the policy reads as code. */
 export const POLICY_FOLDED_MAX_CHARS = 256 * 1024;
-/** Arguments of one command that the rules about its program read. Longer arguments need approval. */
+/** Total length of the arguments that the rules about a program read. Longer arguments need approval. */
 export const POLICY_ARGUMENTS_MAX_CHARS = 32 * 1024;
 /** Effective commands that are kept for the explanation and for user rules. */
 export const POLICY_COMMANDS_MAX_COUNT = 10_000;
 /** Program names whose rules are cached. */
 export const POLICY_PROGRAMS_MAX_COUNT = 1_000;
-/** Findings of one judgement. */
+/** Findings of one judgment. */
 export const POLICY_FINDINGS_MAX_COUNT = 100;
 /** Size from which a range of numbers counts as every number, for example every PID. */
 export const POLICY_WIDE_RANGE_COUNT = 1_000;
-/** Length of the kept output of a list of commands. */
+/** Maximum length of the output of a list of commands that is kept. */
 export const POLICY_PRINTED_MAX_CHARS = 4_096;
 /** Length of a path that is built from variables. */
 export const POLICY_PATH_MAX_CHARS = 4_096;
 /** Length of an option value that is searched for the path of a file. */
 export const POLICY_VALUE_PATH_MAX_CHARS = 512;
-/** Length of the start of an argument that the rows of a rule see: enough to tell an option from other text. */
+/**
+ * Length of the start of an argument that the rows of a rule see. This suffices to distinguish an option from other
+ * text.
+ */
 export const POLICY_ROW_ARGUMENT_MAX_CHARS = 512;
 /** Length of a value to which a pattern expansion is applied. */
 export const POLICY_PATTERN_VALUE_MAX_CHARS = 512;

@@ -6,7 +6,7 @@ export const PREVIEW_MAX_BYTES = 1024 ** 3;
 export const PREVIEW_MAX_ENTRIES_COUNT = 200_000;
 /** Interval between two measurements of a running preview, and the time before the first one. */
 export const PREVIEW_MEASURE_INTERVAL_MS = 150;
-/** Age at which a preview, and the means to undo its commit, is removed. */
+/** Age at which a preview is removed, together with the data to undo its commit. */
 export const PREVIEW_MAX_AGE_MS = 7 * 24 * 3600 * 1000;
 /** Age at which nacre forgets that a preview existed. */
 export const PREVIEW_FORGOTTEN_AFTER_MS = 90 * 24 * 3600 * 1000;
@@ -23,7 +23,7 @@ export const PREVIEW_SUMMARY_PATHS_MAX_COUNT = 10;
 export const PREVIEW_PROGRAM_MAX_MS = 600_000;
 /** Output of one such program. */
 export const PREVIEW_PROGRAM_OUTPUT_MAX_BYTES = 256 * 1024 ** 2;
-/** Size of one difference, and of all in one answer. */
+/** Maximum size of one difference, and of all differences in one answer. */
 export const PREVIEW_DIFF_MAX_BYTES = 1024 ** 2;
 /** Bytes of a file that are compared at a time. */
 export const PREVIEW_COMPARE_CHUNK_BYTES = 256 * 1024;
@@ -34,7 +34,10 @@ export const PREVIEW_LOCK_POLL_MS = 10;
 export const PREVIEW_IDS_SHOWN_MAX_COUNT = 5;
 /** Directories whose times one process restores. Each needs an open file descriptor. */
 export const DIRECTORY_TIMES_BATCH_COUNT = 200;
-/** Time for the search for hard links and files of other users, and the part of it for which the command waits. */
+/**
+ * Time for the search for hard links and files of other users, and the part of this time for which the command
+ * waits.
+ */
 export const WORKSPACE_SURVEY_MAX_MS = 10_000;
 export const WORKSPACE_SURVEY_WAIT_MAX_MS = 2_000;
 /** Files with several names in the workspace that are copied before the command starts: bytes, and names. */

@@ -9,19 +9,23 @@ export const REMOTE_LINGER_MS = 600_000;
 /** First and longest pause between two attempts to restore a lost link. */
 export const REMOTE_RETRY_MIN_MS = 50;
 export const REMOTE_RETRY_MAX_MS = 5_000;
-/** Time for which a restored link must hold before the first retry after the next loss comes without a pause. */
+/** Minimum lifetime of a restored link. If the link was lost later than this, the first retry comes without a pause. */
 export const REMOTE_STEADY_MS = 1_000;
-/** Time for a link to print the greeting, and then again for the daemon to answer the client's hello. */
+/**
+ * Maximum time for a link to print the greeting, and the same time again for the daemon to answer the client's hello.
+ */
 export const REMOTE_CONNECT_MAX_MS = 60_000;
 /** Time for the client's hello after the greeting. */
 export const REMOTE_HELLO_MAX_MS = 30_000;
-/** Consecutive links that end because the remote end broke the protocol. After these, it counts as lost. */
+/** Consecutive links that end because the remote end broke the protocol. After these, the remote end counts as lost. */
 export const REMOTE_VIOLATIONS_MAX_COUNT = 5;
-/** Time for the answer to a cancelled request. Longer than it takes to notice and restore a silent link. */
+/**
+ * Maximum wait for the answer to a cancelled request. This is longer than the time to detect and restore a silent link.
+ */
 export const REMOTE_CANCEL_MAX_MS = 120_000;
-/** Time for the remote end to confirm a signal. After it, another signal ends the client without the remote end. */
+/** Time for the remote end to confirm a signal. After that, another signal ends the client without the remote end. */
 export const REMOTE_SIGNAL_MAX_MS = 1_000;
-/** Time for which a link is lost before the client reports it: short cuts are of no interest. */
+/** Time after which the client reports a lost link. The client does not report shorter interruptions. */
 export const REMOTE_LOSS_NOTICE_MS = 1_000;
 /** Time for the daemon to end a client that says goodbye. */
 export const REMOTE_END_MAX_MS = 10_000;
@@ -37,19 +41,21 @@ export const REMOTE_ACK_BYTES = 512 * 1024;
 export const REMOTE_ACK_AFTER_MS = 100;
 /** Bytes that a stream may have in flight before its writer waits. */
 export const REMOTE_UNACKED_MAX_BYTES = 4 * 1024 * 1024;
-/** Bytes that wait at one end for the peer's acknowledgement. More are refused, so that a peer cannot fill the memory. */
+/**
+ * Bytes that wait at one end for the peer's acknowledgement. More are refused: otherwise a peer could fill the memory.
+ */
 export const REMOTE_BACKLOG_MAX_BYTES = 128 * 1024 * 1024;
 /** Output of a command line that the reader of the client's stdout has not read yet. */
 export const REMOTE_UNWRITTEN_MAX_BYTES = 4 * 1024 * 1024;
 /**
- * Unwritten output, of both streams together, after which the client leaves the remote end. Well above what a remote end
- * sends that waits for the client.
+ * Unwritten output, of both streams together, after which the client leaves the remote end. A remote end that waits for
+ * the client sends much less.
  */
 export const REMOTE_FLOOD_MAX_BYTES = 16 * 1024 * 1024;
-/** Output before the greeting, per stream: the part kept for error messages, and the most that is read. */
+/** Output before the greeting, per stream: the length kept for error messages, and the maximum that is read. */
 export const REMOTE_NOISE_MAX_CHARS = 16 * 1024;
 export const REMOTE_BEFORE_GREETING_MAX_BYTES = 16 * 1024 * 1024;
-/** Length of what an error quotes from the output of a client program. */
+/** Length of the excerpt that an error quotes from the output of a client program. */
 export const PRINTED_EXCERPT_MAX_CHARS = 320;
 /** Size of one piece of output, before base64. */
 export const REMOTE_READ_MAX_BYTES = 1024 * 1024;
@@ -57,11 +63,13 @@ export const REMOTE_READ_MAX_BYTES = 1024 * 1024;
 export const REMOTE_INLINE_MAX_BYTES = 64 * 1024;
 /** Longest time that one request for output waits for new output. */
 export const REMOTE_READ_WAIT_MS = 20_000;
-/** Results that the daemon keeps by key, and forgotten keys that it still recognizes. */
+/**
+ * Number and size of the results that the daemon keeps by key, and number of forgotten keys that it still recognizes.
+ */
 export const REMOTE_KEYS_MAX_COUNT = 1_000;
 export const REMOTE_KEYS_MAX_BYTES = 64 * 1024 * 1024;
 export const REMOTE_FORGOTTEN_KEYS_MAX_COUNT = 100_000;
-/** Shells that a client lists, besides those that run. */
+/** Ended shells that a client lists, in addition to those that run. */
 export const REMOTE_LISTED_SHELLS_MAX_COUNT = 1_000;
 /** Runs whose output the daemon still finds by key. */
 export const REMOTE_RUNS_MAX_COUNT = 1_000;
@@ -75,7 +83,7 @@ export const REMOTE_DAEMON_POLL_MS = 15;
 export const REMOTE_DAEMON_RESTART_MS = 1_000;
 /** Time for a push to finish. */
 export const REMOTE_PUSH_MAX_MS = 600_000;
-/** Free space at the remote end that a push needs besides its own size. */
+/** Free space at the remote end that a push needs in addition to its own size. */
 export const REMOTE_SPACE_SPARE_BYTES = 16 * 1024 * 1024;
 /** Length of an operand in a remote URL. */
 export const REMOTE_NAME_MAX_CHARS = 255;

@@ -4,32 +4,35 @@
 export const SESSIONS_MAX_COUNT = 32;
 /** Shells that a session remembers before it drops those without processes. */
 export const SESSION_SHELLS_MAX_COUNT = 32;
-/** Time that a result waits for the new bash, to report which state could not be restored. */
+/** Time that a result waits for a new bash to report which state it could not restore. */
 export const RESTORE_CHECK_MAX_MS = 1_000;
 /** Names that one note lists. */
 export const NOTE_NAMES_MAX_COUNT = 20;
-/** Length of a variable or alias that the policy sees. A longer value is unknown to the policy. */
+/** Maximum length of a variable or alias that the policy sees. A longer value is unknown to the policy. */
 export const MEANING_VALUE_MAX_CHARS = 16 * 1024;
-/** Time for the profile of a session. */
+/** Maximum run time of a session's profile. */
 export const PROFILE_MAX_MS = 10_000;
-/** Time for the output of a command to reach the disk after its report, and quiet time that counts as drained if the
- * state of the logger cannot be read. */
+/** Maximum time for the output of a command to reach the disk after its report, and the time without new output that
+ * counts as drained if the state of the logger cannot be read. */
 export const SESSION_DRAIN_MAX_MS = 5_000;
 export const SESSION_DRAIN_IDLE_MS = 30;
-/** Checks of a logger that block the thread, and their pause. A 0.01 ms wait takes about 0.1 ms in practice, a tenth of
- * the shortest timer. Later checks use a timer. */
+/** Number of checks of a logger that block the thread, and the pause between them. A 0.01 ms wait takes about 0.1 ms in
+ * practice, a tenth of the shortest timer. Later checks use a timer. */
 export const SESSION_DRAIN_BLOCKING_COUNT = 10;
 export const SESSION_DRAIN_PAUSE_MS = 0.01;
 export const SESSION_DRAIN_POLL_MS = 1;
-/** Size of an output file at which the loggers of a session are replaced; also a share of the disk cap. */
+/**
+ * Size of an output file at which the loggers of a session are replaced: in bytes, and as a share of the disk cap. The
+ * smaller size applies.
+ */
 export const SESSION_LOG_MAX_BYTES = 64 * 1024;
 export const SESSION_LOG_MAX_SHARE = 1 / 8;
-/** Size from which an output gets its own file, and size up to which it is copied there. */
+/** Minimum size of an output that gets its own file, and maximum size of an output that is copied into that file. */
 export const SESSION_OWN_FILE_MIN_BYTES = 24 * 1024;
 export const SESSION_COPY_MAX_BYTES = 8 * 1024 ** 2;
-/** Buffer for that copy. */
+/** Buffer size for this copy. */
 export const SESSION_COPY_CHUNK_BYTES = 1024 ** 2;
-/** Files of earlier output that a bash of a session keeps. */
+/** Number of files with earlier output that are kept per bash of a session. */
 export const SESSION_RETIRED_MAX_COUNT = 64;
 /** Output files of one bash of a sandboxed session. The numbers of the next bash start after them. */
 export const SANDBOX_FILES_COUNT = 1_000_000;
@@ -37,8 +40,8 @@ export const SANDBOX_FILES_COUNT = 1_000_000;
 export const INHERITANCE_POLL_MS = 2;
 /** Time for the bash of a session to write its state. A stopped bash never does. */
 export const STATE_SAVE_MAX_MS = 5_000;
-/** A bash that waits for a command while one is outstanding no longer runs the harness. Delay of the first check,
- * interval of the next ones, and the pause and number of checks that must agree. */
+/** If bash waits for a command although the host has sent one, bash no longer runs the harness. Delay of the first check
+ * for this state, interval of the next checks, and the pause and number of checks that must agree. */
 export const WATCHDOG_FIRST_MS = 100;
 export const WATCHDOG_INTERVAL_MS = 250;
 export const WATCHDOG_LOOK_MS = 20;
@@ -47,17 +50,17 @@ export const WATCHDOG_CHECKS_COUNT = 3;
 export const WATCHDOG_EXIT_MS = 300;
 /** Poll interval while waiting for a named session. */
 export const SESSION_TURN_POLL_MS = 50;
-/** A save that takes longer makes the next one run in a saver, a fork of bash. So does a command that ran longer and
- * may have set many variables. */
+/** If a save takes longer than this, the next save runs in a saver, a fork of bash. The second number is a command's run
+ * time with the same effect, if the command may have set many variables. */
 export const STATE_SAVE_SLOW_MS = 3;
 export const LARGE_STATE_MIN_MS = 5;
-/** Pause of a saver before it begins. If the next command ends within this time, the host ends the saver. */
+/** Pause of a saver before its work. If the next command ends within this time, the host ends the saver. */
 export const SAVER_PAUSE_MS = 30;
 /** Poll interval while waiting for a saver. */
 export const SAVER_POLL_MS = 5;
-/** Age and number of ended savers that the first process of the system has not reaped. Beyond that, a session has no
- * more savers. */
+/** Maximum age and number of ended savers that the first process of the system has not reaped. Beyond these, a session
+ * starts no more savers. */
 export const UNREAPED_SAVER_MAX_MS = 30_000;
 export const UNREAPED_SAVERS_MAX_COUNT = 512;
-/** Age up to which the link to the directory of bash is used without reading it again. */
+/** Age up to which the cached link to the directory of bash is used without another read. */
 export const FRESH_LINK_MAX_MS = 1;

@@ -4,23 +4,23 @@
 export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
 /** Length of the description of a command and of the name of an agent. */
 export const SHELL_LABEL_MAX_CHARS = 300;
-/** Time for the message of a dead shim to arrive if its record was removed. */
+/** Maximum wait for the last message of a dead shim if its record was removed. */
 export const EXIT_MESSAGE_MAX_MS = 1_000;
 /** Time for a session to drain its loggers and to report the end of a command that became a shell. */
 export const EXIT_REPORT_MAX_MS = 8_000;
 /** Time between SIGTERM and SIGKILL. */
 export const KILL_GRACE_MS = 2_000;
-/** Pause between two checks during that time: it doubles from the first to the longest. */
+/** Pause between two checks during this grace period. The pause doubles from the first to the longest. */
 export const KILL_POLL_FIRST_MS = 5;
 export const KILL_POLL_MAX_MS = 100;
 /** Time for killed processes to disappear before they count as survivors. Also used by engine/. */
 export const KILL_VERIFY_MAX_MS = 2_000;
-/** After the grace: time for a kill before the caller gets a report that names the rest as survivors. */
+/** Time for a kill after the grace period. Then the caller gets a report that names the rest as survivors. */
 export const KILL_MAX_MS = 5_000;
-/** Longest pause between two attempts to kill survivors: before that report, and in the background. */
+/** Longest pause between two attempts to kill survivors: before this report, and in the background. */
 export const KILL_RETRY_MAX_MS = 50;
 export const KILL_AGAIN_MAX_MS = 10_000;
-/** Before a scan: time to detect a command that forks faster than the scan, and time to stop its new processes. */
+/** Before a scan: time to detect a command that forks faster than a scan reads, and time to stop its new processes. */
 export const FORK_CHECK_MS = 0.5;
 export const FORK_CHECK_MAX_MS = 25;
 /** Scans in a row that may find new processes. After that, each new process is killed as it appears, for this time. */
@@ -34,17 +34,24 @@ export const STOP_TOGETHER_MAX_MS = 500;
 export const STOP_TOGETHER_POLL_MS = 1;
 /** Time for the INT traps of an interrupted command before it is killed. */
 export const INTERRUPT_GRACE_MS = 1_000;
-/** Longest pause between two checks whether an interrupted command ended, or a process needs the signal again. */
+/**
+ * Longest pause between two checks for the end of an interrupted command, or for processes that need the signal again.
+ */
 export const INTERRUPT_ROUND_MS = 50;
-/** Time for a process that holds a command's output to end by itself, like `tee`, and for a new child to run exec. */
+/**
+ * Time for a process such as `tee`, which has a command's output open, to end by itself, and for a new child to run
+ * exec.
+ */
 export const LEFTOVER_GRACE_MS = 30;
-/** Largest sum of the pauses in which such processes get no processor time, and longest pause between two checks. */
+/**
+ * Longest wait for such processes, including the time in which they get no processor; and longest pause between checks.
+ */
 export const LEFTOVER_WAIT_MAX_MS = 2_000;
 export const LEFTOVER_POLL_MAX_MS = 8;
-/** Pause before the kill at a deadline is tried again. */
+/** Pause before another attempt to kill a shell at its deadline. */
 export const DEADLINE_RETRY_MS = 1_000;
 
-/** Interval of the check of live shells for a shim that died without a message, and shims per check. */
+/** Interval of the search for shims that died without a message, and number of shims per check. */
 export const LIVENESS_CHECK_MS = 500;
 export const LIVENESS_READS_COUNT = 50;
 /** Marks of output times: the pause between two is at least the shell's age divided by this (also in output-times.sh). */
@@ -57,24 +64,24 @@ export const LIVE_SHELLS_PER_SCOPE_MAX_COUNT = 64;
 export const SHELL_LIST_COMMAND_MAX_CHARS = 40;
 export const SHELL_IDS_LISTED_MAX_COUNT = 5;
 
-/** Size of one read of new output. The rest is left to the next read. */
+/** Maximum size of one read of new output. The next read returns the rest. */
 export const READ_MAX_BYTES = 256 * 1024;
 /** Interval at which a watched file is checked in case a notification was lost. */
 export const WATCH_FALLBACK_MS = 250;
 /** Chunk size of following and searching output, and chunks between two yields. */
 export const READ_CHUNK_BYTES = 64 * 1024;
 export const READ_TURN_CHUNKS_COUNT = 16;
-/** Start of an unfinished line that a search keeps for its next chunk. */
+/** Length of the start of an unfinished line that a search keeps for its next chunk. */
 export const MATCH_LINE_MAX_CHARS = 4 * 1024;
 /** Size of output that is returned as one string. */
 export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
 
-/** Interval at which a manager deletes finished shells, and the delay before the first time. */
+/** Interval at which a manager deletes finished shells, and the delay of the first deletion. */
 export const SWEEP_INTERVAL_MS = 60_000;
 export const SWEEP_DELAY_MS = 1_000;
 /** Ids of removed shells that a manager remembers, to report them as swept. */
 export const REMOVED_SHELL_IDS_MAX_COUNT = 10_000;
-/** Time for the shells of dead hosts when a manager starts, and shells between two yields. */
+/** Time for the adoption of the shells of dead hosts when a manager starts, and number of shells between two yields. */
 export const ADOPT_MAX_MS = 2_000;
 export const ADOPT_CHUNK_COUNT = 50;
 /** Time for a bash to reach the read of its job after its start, and the poll interval. */
@@ -83,18 +90,20 @@ export const ADOPT_POLL_MS = 2;
 /** Lifetime of a durable shell whose caller set no deadline. */
 export const DURABLE_DEADLINE_MS = 86_400_000;
 
-/** Search of output: block that is read at once; part of a longer line that is matched at once, and their overlap. */
+/**
+ * Search of output: size of one read. A longer line is matched in parts of this size, with the second size as overlap.
+ */
 export const SEARCH_BLOCK_BYTES = 512 * 1024;
 export const SEARCH_OVERLAP_BYTES = 8 * 1024;
-/** Text that is tested for any match before its lines are tested. */
+/** Length of the text that is tested for any match before its lines are tested one by one. */
 export const SEARCH_CHUNK_CHARS = 64 * 1024;
-/** Length of one line in a result. Of a longer line, the result shows the part around the match. */
+/** Maximum length of one line in a result. If a line is longer, the result shows the part around the match. */
 export const OUTPUT_SEARCH_LINE_MAX_CHARS = 1_000;
 /** Lines before and after a match. */
 export const SEARCH_CONTEXT_MAX_COUNT = 100;
-/** Default time for a search. */
+/** Maximum time for a search, unless the call sets another limit. */
 export const SEARCH_DEFAULT_MS = 30_000;
-/** Time for which the lines of a result may block the event loop while they are sanitized. */
+/** Maximum time for which the event loop is blocked while the lines of a result are sanitized. */
 export const SEARCH_TURN_MS = 5;
 /** Memory of the thread that searches. */
 export const SEARCH_HEAP_MAX_BYTES = 48 * 1024 ** 2;
@@ -104,7 +113,7 @@ export const READY_NAMESPACE_POLL_MS = 500;
 /** The largest TCP port. */
 export const PORT_MAX_COUNT = 65_535;
 
-/** Diagnosis: time over which processes are observed, and how often. */
+/** Diagnosis: time during which processes are observed, and number of samples. */
 export const DIAGNOSIS_WINDOW_MS = 1_000;
 export const DIAGNOSIS_SAMPLES_COUNT = 5;
 /** Share of processor time from which a process counts as running. */

@@ -1,4 +1,4 @@
-// Limits of terminal/: sizes, input, and how often the kernel is asked what a program waits for.
+// Limits of terminal/: sizes, input, and the checks of what a program waits for.
 
 /** The size of a terminal if the caller names none. */
 export const TERMINAL_ROWS_COUNT = 24;
@@ -11,21 +11,21 @@ export const TERMINAL_INPUT_MAX_BYTES = 64 * 1024;
 export const TERMINAL_KEYS_MAX_COUNT = 256;
 /** Time to wait for a program that does not read its input. After that, the rest of the input is not typed. */
 export const TERMINAL_TYPE_MAX_MS = 5_000;
-/** Time for a program to read before a line of text is typed ahead of its question. */
+/** Maximum wait for a program to read. After that, a line of text is typed before the program asks for it. */
 export const TERMINAL_READER_MAX_MS = 1_000;
 /** Pause between two attempts to write input to a full pipe. */
 export const TERMINAL_TYPE_POLL_MS = 5;
 /** Time for a new terminal to open its input. */
 export const TERMINAL_START_MAX_MS = 10_000;
-/** Output that a screen is rebuilt from. Of a longer output, only the end is replayed. */
+/** Amount of output from which a screen is rebuilt. If the output is longer, only its end is replayed. */
 export const TERMINAL_REPLAY_MAX_BYTES = 64 * 1024 * 1024;
 /** Size of one piece of output for the screen. */
 export const TERMINAL_PIECE_BYTES = 64 * 1024;
-/** Time after typing in which a call waits until the program asks for input again. */
+/** Maximum time that a call waits after typing until the program asks for input again. */
 export const TERMINAL_WAIT_MS = 2_000;
 /** A program waits if nothing has changed for this time, checked at this interval. */
 export const TERMINAL_SETTLE_MS = 60;
-/** The same if the kernel does not show what the program waits for, or the program waits for a limited time. */
+/** The same time if the kernel does not show what the program waits for, or if the program waits with a timeout. */
 export const TERMINAL_SETTLE_UNSURE_MS = 300;
 /** Time for a program to react to a key, if neither its screen nor its processor time changes. */
 export const TERMINAL_REACTION_MAX_MS = 250;

@@ -2,14 +2,17 @@
 
 /** Output in one result of the `shells` dialect. */
 export const OUTPUT_MAX_CHARS = 30_000;
-/** Output in one result of the `modes` dialect. Longer output is cut in the middle and keeps this much at each end. */
+/**
+ * Output in one result of the `modes` dialect, and the size kept at each end of a longer output, which is cut in the
+ * middle.
+ */
 export const SNIP_OVER_BYTES = 128 * 1024;
 export const SNIP_KEEP_BYTES = 4 * 1024;
 /** Distance that a cut may move to keep a combining sequence whole. */
 export const GRAPHEME_SEARCH_MAX_CHARS = 32;
 /** Size of the sample that tells binary output from text. */
 export const BINARY_SAMPLE_MAX_BYTES = 8 * 1024;
-/** Bytes that are not text in a sample before the output counts as binary: their number and their share. */
+/** Minimum number and share of bytes in a sample that are not text, for the output to count as binary. */
 export const BINARY_ODD_MIN_COUNT = 8;
 export const BINARY_ODD_MIN_SHARE = 0.1;
 /** Length of a signature that is too long to occur by chance in text. */
@@ -23,7 +26,7 @@ export const PATTERN_MAX_INSTRUCTIONS = 500;
 
 /** The kernel's MAX_ARG_STRLEN: `NAME=value` with its NUL. */
 export const ENVIRONMENT_STRING_MAX_BYTES = 128 * 1024;
-/** argv and the environment share 2 MiB under the usual 8 MiB stack. The rest is for argv. */
+/** argv and the environment share 2 MiB under the usual 8 MiB stack. This leaves 64 KiB for argv. */
 export const ENVIRONMENT_TOTAL_MAX_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 /** Shorter values are not redacted: they would match ordinary words. */
 export const REDACT_VALUE_MIN_CHARS = 8;
@@ -37,10 +40,10 @@ export const REDACT_INDENT_MAX_CHARS = 16;
 export const REDACT_SPELLING_MAX_CHARS = 128;
 /** Text before a token that its shape may depend on: the name of a header, or an escape. */
 export const REDACT_LOOKBEHIND_MAX_CHARS = 64;
-/** Length of a token or private key block, and so the most text that a redactor holds back. */
+/** Maximum length of a token or private key block, and so of the text that a redactor holds back. */
 export const REDACT_HOLD_MAX_CHARS = 20 * 1024;
 /** Length of the last line of a PEM block. */
 export const PEM_FOOTER_MAX_CHARS = 64;
 
-/** First read from the end of an audit log, to find its last line. */
+/** Size of the first read at the end of an audit log, to find its last line. */
 export const AUDIT_TAIL_BYTES = 64 * 1024;

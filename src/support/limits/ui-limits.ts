@@ -19,11 +19,14 @@ export const UI_LAST_LINE_BYTES = 2_048;
 /** Length of a last line, and of a command, in the list. */
 export const UI_LINE_MAX_CHARS = 240;
 export const UI_COMMAND_MAX_CHARS = 4_000;
-/** Two streams that were last written within this time were written together. */
+/** Two streams count as written together if their last writes are at most this far apart. */
 export const UI_SAME_TIME_MS = 50;
 /** Bytes of earlier output that a page gets per stream when it opens a shell. */
 export const UI_BACKLOG_BYTES = 128 * 1024;
-/** Interval between two pieces of output, and the size of one piece. What does not fit is skipped, and the page says so. */
+/**
+ * Interval between two pieces of output, and the size of one piece. Output that does not fit is skipped, and the page
+ * says so.
+ */
 export const UI_OUTPUT_INTERVAL_MS = 150;
 export const UI_OUTPUT_MAX_CHARS = 64 * 1024;
 /** Output held back while it ends inside a private key. Also the longest piece of output from a remote machine. */
@@ -42,7 +45,7 @@ export const UI_SEARCH_LINES_COUNT = 500;
 export const UI_TOKEN_BYTES = 24;
 /** Rows of one remote machine. That machine may be hostile. */
 export const UI_REMOTE_ROWS_MAX_COUNT = 1_000;
-/** Ids of rows beyond that limit that are kept, to count them. */
+/** Number of ids of further rows that are kept, to count these rows. */
 export const UI_REMOTE_HIDDEN_MAX_COUNT = 10_000;
 /** Lines, processes and ports in one answer of a remote machine. */
 export const UI_REMOTE_LIST_MAX_COUNT = 2_000;
