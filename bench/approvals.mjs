@@ -1,5 +1,5 @@
-// How soon a call that waits for approval notices an answer from another process: from the answer on disk to the result
-// of the call, whose command is `true`. Every other request gets two answers at once: exactly one of them must win.
+// How soon a call that waits for approval notices an answer from another process. Measures from the answer on disk to
+// the result of the call; the command is `true`. Every other request gets two answers at once: exactly one must win.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

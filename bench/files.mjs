@@ -77,7 +77,7 @@ async function call(tool, args) {
   return result;
 }
 
-/** Returns a function that changes one line, alternating between two texts. */
+/** Returns a function that replaces one line. Alternates between two texts. */
 function edit(file, apply) {
   let [now, next] = ["line 100 ", "LINE 100 "];
   let hasRead = false;

@@ -1,6 +1,6 @@
 // How costs grow with the number of unrelated processes, session variables, live shells and earlier commands. Every
-// figure is a ratio to the smallest number in the same run. The machine itself slows down as well, so each measurement
-// follows one of spawning bash: "relative to spawn" is the ratio divided by that of spawn, or by 1 if that is lower.
+// figure is a ratio to the smallest number in the same run. The machine itself slows down too. So a spawn of bash is
+// measured before each measurement: "relative to spawn" is the ratio divided by the ratio of spawn, but at least by 1.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ const PROCESSES = amount([0, 1_000, 5_000], [0, 20]);
 const VARIABLES = amount([0, 100, 1_000, 10_000], [0, 100]);
 const SHELLS = amount([0, 100, 1_000], [0, 5]);
 const COMMANDS = amount([1, 10_000], [1, 20]);
-/** How often the benchmark goes through all numbers, so that noise affects all of them. */
+/** Number of passes through all numbers. Several passes let noise affect all numbers equally. */
 const CYCLES = amount(3, 1);
 const ROUNDS = amount(8, 1);
 const GAP_MS = 10;
@@ -137,7 +137,7 @@ async function commands() {
   await withManager(async (manager) => {
     const found = samples();
     const session = manager.session("bench", { workingDir: "/tmp" });
-    // Compiled code is faster: warm up before the first figure.
+    // Warm up before the first figure, because compiled code is faster.
     for (let round = 0; round < ROUNDS * CYCLES; round++) {
       await session.run("true");
       await runShell(manager, "true");
@@ -170,7 +170,7 @@ async function measureAfterSpawn(count, found, what, work) {
   add(found, what, count, await timed(work));
 }
 
-/** Milliseconds by measurement and by number. */
+/** Measured milliseconds, by measurement and by number. */
 function samples() {
   return new Map();
 }
@@ -185,7 +185,7 @@ function growth(found, what, most, least) {
   return median(found.get(what).get(most)) / median(found.get(what).get(least));
 }
 
-/** If spawn happens to be faster with the larger number, that does not count against nacre. */
+/** Divides by at least 1: if spawn happens to be faster with the larger number, nacre must not look slower. */
 function relativeToSpawn(found, what, most, least) {
   return growth(found, what, most, least) / Math.max(1, growth(found, "spawn", most, least));
 }

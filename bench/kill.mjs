@@ -1,4 +1,4 @@
-// Fourteen ways for a process to escape from its shell, and how many of them survive a kill by nacre and by the usual
+// Fourteen ways for a process to escape from its shell: counts how many survive a kill by nacre and by the usual
 // methods. The benchmark finds survivors by a mark on their command line, independently of nacre, and kills them.
 import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -104,7 +104,7 @@ async function tryOne(killer, kind) {
   // The shell sources the script, so the processes start as direct children of the shell, where a killer can find them.
   const child = `92000.${fraction}`;
   const kill = await killer.start(`set -- ${kind} ${mark} ${scratch}; . ${escapes}; sleep ${child}`);
-  // Without this check, a process that never started would count as killed.
+  // Check that both programs run: otherwise a process that never started would count as killed.
   if (!(await until(() => programs(mark).length > 0 && programs(child).length > 0, 10_000))) {
     endAll(fraction);
     throw new Error(`${kind} did not start under ${killer.title}`);

@@ -1,5 +1,5 @@
-// One GiB of output: the throughput to disk and the cost for the host process. Then 100 MB through the tools of
-// nacre and the peers. The tools alternate, and each runs in its own process.
+// One GiB of output: measures the throughput to disk and the cost for the host process. Then 100 MB through the tools
+// of nacre and the peers. The tools alternate, and each runs in its own process.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -110,7 +110,7 @@ function rowOf(found) {
   ];
 }
 
-/** { title, seconds, peak, result } of one call; `isLate` if it timed out. */
+/** Returns { title, seconds, peak, result } of one call; `isLate` is true if the call timed out. */
 async function inProcess(name) {
   const child = fork(fileURLToPath(import.meta.url), ["tool", name], {
     env: { ...process.env, BENCH_RESULT: "" },
@@ -166,7 +166,7 @@ async function overMcp(name) {
   const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
   const { client, run, close, peakMib } = await connect(server, serverEnv(scratch, name), scratch);
   let result;
-  // As for the tools in this process, measure a later call, not the first.
+  // Measure the second call, as for the other tools.
   await run("true");
   const took = await timed(async () => {
     const call = client.callTool(server.call(print(TOOL_BYTES)), { timeout: 120_000 }).then(

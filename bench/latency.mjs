@@ -1,6 +1,6 @@
-// One command from call to output, through nacre and each peer. First each peer runs in its own small host process,
-// then all of them run in one host process of 2 GB. The order changes each round, so that noise, and work left over
-// from the previous command, affects all of them equally.
+// One command from call to output, through nacre and each peer. First each method runs in its own small host process,
+// then all of them run in one host process of 2 GB. The order changes each round, so that noise and work left over from
+// the previous command affect all methods equally.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { absent, note, table, target } from "./shared/report.mjs";
 import { RUNNERS, runnerTitle } from "./shared/runners.mjs";
 
 const ROUNDS = amount(80, 2);
-/** Commands with their expected output: a failed command must not count as fast. */
+/** Expected output by command: a failed command must not count as fast. */
 const PRINTED = {
   true: /^$|^\(no output\)$/,
   "echo hi": /^hi$/,
@@ -106,7 +106,7 @@ async function close({ child }) {
   await exited;
 }
 
-/** { [name]: { [command]: [ms...] } } */
+/** Returns { [name]: { [command]: [ms...] } }. */
 async function measure(hosts, rounds, warmUp) {
   const all = {};
   const methods = hosts.flatMap(({ child, names }) => names.map((name) => ({ child, name })));

@@ -1,5 +1,5 @@
-// A thousand background shells at once: first quiet ones, then ones that print a line every 100 ms, each thousand in
-// its own host process. Measures the start, the cost for the host, reading one of them, and killing all.
+// A thousand background shells at once: first quiet shells, then shells that print a line every 100 ms, each thousand in
+// its own host process. Measures the start, the cost for the host, reading one shell, and killing all.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const [, , kind] = process.argv;
 if (kind) process.send(await thousand(COMMANDS[kind]), () => process.disconnect());
 else report(await inOwnHost("quiet"), await inOwnHost("chatty"));
 
-/** Each thousand needs its own process: a second one would reuse the memory of the first. */
+/** Runs a thousand shells in a new process: in the same process, the second thousand would reuse memory of the first. */
 async function inOwnHost(name) {
   const child = fork(fileURLToPath(import.meta.url), [name], { env: { ...process.env, BENCH_RESULT: "" } });
   const exited = once(child, "exit").then(([code]) => {
@@ -99,12 +99,12 @@ async function thousand(command) {
       reads.push(await timed(() => shells[(round * 7) % COUNT].getNewOutput()));
       await sleep(1);
     }
-    // Take the peak after the reads, which also cost memory. All shells must be running by now, so that all can be killed.
+    // Take the peak after the reads, because they use memory too. The kill must find all shells running.
     const grownMib = process.resourceUsage().maxRSS / 1024 - before.rss / 1024 ** 2;
     const running = left(shells).live;
     if (running < COUNT) throw new Error(`only ${running} of ${COUNT} shells are running`);
     const killMs = await timed(() => manager.killAll());
-    // Shims that have just ended are zombies until the keeper reaps them.
+    // Wait for the keeper: shims that have just ended are zombies until it reaps them.
     const end = performance.now() + 1_000;
     while (left(shells).zombies > 0 && performance.now() < end) await sleep(20);
     const { live, zombies } = left(shells);
@@ -137,7 +137,7 @@ function each(use) {
     try {
       use(name);
     } catch {
-      // The process has ended in the meantime.
+      // The process has ended meanwhile.
     }
   }
 }

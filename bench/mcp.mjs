@@ -1,7 +1,7 @@
-// How long an MCP client waits on nacre, the peers and a minimal server. The first tools/list is compared with
+// How long an MCP client waits for nacre, for the peers and for a minimal server. The first tools/list is compared with
 // `node -e 0`; calls are compared with spawning bash in the client. The order changes each round, so that noise affects
-// all equally. Then the time that nacre takes to exit during fifty calls: a client that disconnects waits a second or
-// two before it kills the server.
+// all equally. Then measures how long nacre takes to exit during fifty calls: a client that disconnects waits a second
+// or two before it kills the server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ const ROUNDS = amount(120, 2);
 const EXITS = amount(5, 1);
 const WARM_UP = Math.min(50, ROUNDS);
 const GAP_MS = 10;
-/** N is a new number in each call: nacre remembers its verdicts on recent commands, and must judge this one again. */
+/** N is a new number in each call: nacre remembers verdicts on recent commands, and must judge each of these anew. */
 const NEW = "echo hi N";
 const HELLO = {
   id: 0,
@@ -91,7 +91,7 @@ async function calls() {
     run: async (command) => (await spawnBash(command, scratch)).output,
     times: Object.fromEntries(commands.map((c) => [c, []])),
   };
-  // Warm up first: measure an agent's hundredth call, not its first.
+  // Warm up first: the figures are for an agent's later calls, not for its first.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     for (const one of shuffled([plain, ...open])) {
       if (one.name === "desktop-commander" && (round < -2 || round >= 10)) continue;
@@ -189,7 +189,7 @@ async function timeToExit({ args, env }, triggerExit) {
   return performance.now() - start;
 }
 
-/** Does what clients do: initializes, waits for the answer, then lists the tools. */
+/** Acts like a client: initializes, waits for the answer, then lists the tools. */
 async function timeToTools(args, env) {
   const start = performance.now();
   const child = spawn(process.execPath, args, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });

@@ -1,4 +1,4 @@
-// Shared by the benchmarks: statistics, the plain spawn they compare with, a manager in a scratch directory.
+// Functions that the benchmarks share: statistics, the plain spawn for comparison, a manager in a scratch directory.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ export function quantile(values, q) {
 
 export const median = (values) => quantile(values, 0.5);
 
-/** A new random order, so that no item always follows the same one. */
+/** The values in a new random order, so that no value always follows the same other value. */
 export function shuffled(values) {
   const rest = [...values];
   return values.map(() => rest.splice(Math.floor(Math.random() * rest.length), 1)[0]);
@@ -42,13 +42,13 @@ export function spawnBash(command, cwd) {
   });
 }
 
-/** Runs a shell from start to result, with everything that nacre does: spool, tag, drain, record, leftovers. */
+/** Runs a shell from start to result, with all of nacre's work: spool, tag, drain, record, leftovers. */
 export async function runShell(manager, command, workingDir = "/tmp") {
   const shell = await manager.createShell({ command, workingDir, background: false });
   const code = await shell.wait();
   const leftovers = await shell.leftovers();
   const output = shell.getAllOutput();
-  // The caller already has its result, so the cleanup does not count.
+  // Clean up after the measurement, because the caller already has its result.
   setImmediate(() => manager.forget(shell));
   return { code, output, leftovers };
 }

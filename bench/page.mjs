@@ -1,5 +1,5 @@
-// The page with 50 shells that print 1,000 lines a second together, while it shows the output of one of them: the longest
-// task in the browser, the CPU time of the server, and the memory of both at the beginning and the end.
+// The page with 50 shells that together print 1,000 lines a second. The page shows the output of one shell. Measures the
+// longest task in the browser, the CPU time of the server, and the memory of both at the beginning and the end.
 // BENCH_PAGE_SECONDS=600 extends the run to ten minutes.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -27,7 +27,7 @@ const FLAGS = [
 ];
 const program = join(dirname(fileURLToPath(import.meta.url)), "../dist/cli/main.js");
 
-/** Live heap of the server after each full collection, in MB. Resident memory says less: V8 collects late. */
+/** Live heap of the server after each full collection, in MB. Resident memory is less exact, because V8 collects late. */
 const liveHeaps = [];
 
 if (CHROMIUM !== undefined) await measurePage();
@@ -74,7 +74,7 @@ async function watch(browser, link, pid) {
   await page.goto(link);
   await page.locator("button.row").first().click();
   await page.locator(".log .ln").first().waitFor();
-  // The first seconds compile code, fill the page and size the heaps.
+  // Skip the first seconds, in which code is compiled, the page fills and the heaps grow.
   await sleep(amount(20, 1) * 1_000);
   await page.evaluate(() => {
     globalThis.tasks = [];

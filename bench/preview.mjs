@@ -1,5 +1,5 @@
-// Previews: the start of a command compared with the sandbox alone, the list of 10,000 changes, and the time from a
-// write past the cap to the end of the command.
+// Previews: measures the start of a command compared with the sandbox alone, the list of 10,000 changes, and the time
+// from a write past the cap to the end of the command.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createToolkit } from "nacre";
@@ -12,7 +12,7 @@ const CHANGES = amount(10_000, 500);
 const CAPS = amount(5, 1);
 const FILES = 200;
 
-// In /var/tmp, because a sandbox has its own /tmp.
+// Use /var/tmp, because a sandbox has its own /tmp.
 const scratch = mkdtempSync("/var/tmp/nacre-bench-");
 const workingDir = join(scratch, "work");
 mkdirSync(workingDir);
@@ -30,7 +30,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** From the call to the first output. */
+/** Milliseconds from the call to the first output. */
 async function startMs(running) {
   const began = performance.now();
   let took;

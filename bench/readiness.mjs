@@ -1,5 +1,5 @@
-// How soon wait_for_port notices a server: from the moment at which it listens to the result of the call. Servers start
-// at random moments, on IPv4 and IPv6, as the command itself and as a child of another bash.
+// How soon wait_for_port notices a server. Measures from the moment when the server listens to the result of the call.
+// Servers start at random moments, on IPv4 and IPv6, as the command itself and as a child of another bash.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const LATEST_MS = 300;
 const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const dir = join(scratch, "work");
 mkdirSync(dir);
-// The server writes the time at which it listens, from the clock that all processes share until a reboot.
+// The server writes the time when it starts to listen, from the monotonic clock that all processes share.
 writeFileSync(
   join(dir, "server.cjs"),
   `const [port, host, file] = process.argv.slice(2);

@@ -1,5 +1,6 @@
 // `echo hi` in a session on a remote machine over one open link, compared with one client process per command. ssh,
-// docker and Kubernetes run on this machine, so the network takes no time. A link without its server is left out.
+// docker and Kubernetes run on this machine, so the network takes no time. Links without an installed server are
+// skipped.
 // `node bench/remote.mjs NAME...` measures only these links.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

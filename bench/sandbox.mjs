@@ -1,5 +1,5 @@
-// The cost of the sandbox. A fresh command in workspace-write is compared with plain bwrap with the same mounts, and
-// with bash alone; a command in a sandboxed session is compared with one in an unsandboxed session. The methods
+// The cost of the sandbox. Compares a fresh command in workspace-write with plain bwrap with the same mounts and with
+// bash alone, and a command in a sandboxed session with the same command in an unsandboxed session. The methods
 // alternate, so that noise affects all equally.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
-// BashOutput searches 1 GiB of log lines, and one line of 100 MB: time, CPU time of all threads, how long the event
-// loop is blocked, memory, and the length of the result.
+// BashOutput searches 1 GiB of log lines, and one line of 100 MB. Measures the time, the CPU time of all threads, how
+// long the event loop is blocked, the memory, and the length of the result.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// What a session costs beyond single commands (latency.mjs measures those): commands back to back, a long command, a
-// restart.
+// The cost of a session for commands back to back, for a long command and for a restart. latency.mjs measures single
+// commands.
 
 import { median, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";

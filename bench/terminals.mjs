@@ -1,6 +1,6 @@
-// Terminals: the start compared with a plain background shell, the time from a program's wait for input until `waiting`
-// reports it, false reports while programs work, and 50 MB through a terminal. There is no peer: others use node-pty,
-// whose native code needs an install script, and nacre installs peers without their install scripts.
+// Terminals: measures the start compared with a plain background shell, the time from a program's wait for input until
+// `waiting` reports it, false reports while programs work, and 50 MB through a terminal. There is no peer: other
+// programs use node-pty, which needs an install script, and the benchmarks run no install scripts.
 import { median, quantile, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";

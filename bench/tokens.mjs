@@ -1,5 +1,5 @@
-// How many tokens (o200k_base) a model reads: the schemas of the shell tools and the results of eight recorded tasks,
-// compared with the tools of two peers. Each tool does each task as its description says.
+// Counts the tokens (o200k_base) that a model reads: the schemas of the shell tools and the results of eight recorded
+// tasks. Compares nacre with the tools of two peers. Each tool is used as its description recommends.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -105,7 +105,7 @@ setTimeout(() => process.exit(), 20_000);`,
   );
 }
 
-/** Runs the tasks. Returns, for each task, the texts that the model reads. */
+/** Runs the tasks. Returns the texts that the model reads, in one list per task. */
 async function record({ run, serve, stop, findError, awaitPort, noticeFailure }) {
   const test = [await run("bash tests.sh")];
   const build = [await run("bash build.sh")];
@@ -210,7 +210,7 @@ async function desktopCommander() {
   };
 }
 
-/** This tool has no background mode, so long-running programs are started with `&`, as its users do. */
+/** This tool has no background mode, so the tasks start long-running programs with `&`, as its users do. */
 async function piTool() {
   const pi = await importPeer("pi");
   if (!pi) return undefined;

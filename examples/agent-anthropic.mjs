@@ -1,5 +1,5 @@
-// An agent with Anthropic's SDK and the bash tool that Claude is trained on. The model is a local fake; remove baseURL and
-// apiKey to use the real one.
+// An agent with Anthropic's SDK and the bash tool that Claude is trained on. The model is a local fake; remove baseURL
+// and apiKey to use the real model.
 import Anthropic from "@anthropic-ai/sdk";
 import { createToolkit } from "nacre";
 import { anthropicBash } from "nacre/anthropic";

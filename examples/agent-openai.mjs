@@ -1,4 +1,4 @@
-// An agent with the OpenAI Agents SDK. The model is a local fake; remove modelProvider to use OpenAI's.
+// An agent with the OpenAI Agents SDK. The model is a local fake; remove modelProvider to use a model of OpenAI.
 import { Agent, OpenAIProvider, Runner } from "@openai/agents";
 import { createToolkit } from "nacre";
 import { openaiAgentsTools } from "nacre/openai-agents";

@@ -1,7 +1,7 @@
 // An evaluation harness: runs every task in a fresh sandbox, several at once, and prints which ones passed.
 //   node examples/evaluate.mjs                  in directories of this machine, to try it
 //   node examples/evaluate.mjs docker IMAGE     in containers; IMAGE needs sh, bash, tar and gzip
-// Replace `solve` by your agent: it gets the toolkit of one sandbox.
+// Replace the function `solve` with your agent. `kit` is the toolkit of one sandbox.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const TASKS = [
   { name: "unsolved", setup: "true", solve: "true", check: "[ -e answer.txt ]" },
 ];
 
-/** Any object with these methods is an engine. This one makes directories, which isolates nothing. */
+/** Any object with these methods is an engine. This engine only makes directories, without any isolation. */
 function directories() {
   return {
     name: "directories",
@@ -44,7 +44,7 @@ async function solve(kit, task) {
   return await kit.run(task.solve, { session: "agent", timeoutMs: TASK_MAX_MS });
 }
 
-/** A task that fails is a result. A sandbox that does not start or is lost is none: the task runs again in another one. */
+/** A failed task is a result. If a sandbox does not start or is lost, the task runs again in another sandbox. */
 async function evaluate(fleet, task) {
   for (let attempt = 1; ; attempt++) {
     let lease;

@@ -1,3 +1,3 @@
-// How many repetitions: all of them for real figures; only a few with BENCH_QUICK, to check that every benchmark works.
+// The number of repetitions: `whole` for real figures; `quick` with BENCH_QUICK, to check that every benchmark works.
 
 export const amount = (whole, quick) => (process.env.BENCH_QUICK ? quick : whole);

@@ -1,5 +1,5 @@
-// A pod on a real Kubernetes on this machine, for bench/remote.mjs. `npm run remote -- kubernetes` builds
-// the cluster's programs (scripts/kubernetes-build.sh) and must have run before.
+// Starts a pod on a real Kubernetes on this machine, for bench/remote.mjs. Run `npm run remote -- kubernetes` first: it
+// builds the cluster's programs (scripts/kubernetes-build.sh).
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ export function startPod(dir) {
     name: "sandbox",
     image: "docker.io/local/bench:1",
     imagePullPolicy: "Never",
-    // Without a request, the kernel gives the pod a five-hundredth of the share of any other process.
+    // Request a CPU: otherwise the kernel gives the pod only a five-hundredth of the CPU share of any other process.
     resources: { requests: { cpu: "1" } },
     command: ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done"],
     volumeMounts: PATHS.map((path) => ({ name: volumeOf(path), mountPath: path, readOnly: true })),

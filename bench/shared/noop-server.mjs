@@ -1,4 +1,4 @@
-// A minimal MCP server with the SDK: one tool that answers at once. It is the lower bound for the other servers.
+// A minimal MCP server with the SDK: one tool that answers at once. Its time is the lower bound for the other servers.
 import { McpServer } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import * as z from "zod";

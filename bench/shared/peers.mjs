@@ -1,5 +1,5 @@
-// The programs that nacre is compared with, at pinned versions. They are installed into a scratch folder, never as
-// dependencies of the package, and without their install scripts.
+// Installs the programs that the benchmarks compare with nacre, at pinned versions. They go to a cache folder, never to
+// the dependencies of the package, and their install scripts do not run.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// Reads a range of an output file as text, as a caller of a session does.
+// Reads a range of an output file as text, like the caller of a session.
 import { closeSync, openSync, readSync } from "node:fs";
 
 export function readPart({ path, from, to }) {

@@ -1,10 +1,10 @@
-// The results of a benchmark: printed at once, and written as JSON for scripts/bench.mjs when the process exits. Tables
-// of ratios come before the figures that they were computed from.
+// Reports the results of a benchmark: prints them at once, and writes them as JSON for scripts/bench.mjs when the
+// process exits. Tables of ratios come before the figures from which they were computed.
 import { writeFileSync } from "node:fs";
 
 const found = { tables: [], targets: [], notes: [], peers: [] };
 
-/** Rows are arrays of text and numbers. Only this function rounds numbers. */
+/** `rows`: arrays of text and numbers. Only this function rounds numbers. */
 export function table(title, columns, rows) {
   const cells = rows.map((row) => row.map(cell));
   found.tables.push({ title, columns, rows: cells });
@@ -12,7 +12,7 @@ export function table(title, columns, rows) {
   console.log(asMarkdown(columns, cells));
 }
 
-/** A remark on the figures: how they were measured, what they leave out. */
+/** A remark on how the figures were measured, or on what they do not include. */
 export function note(text) {
   found.notes.push(text);
   console.log(text);

@@ -1,5 +1,5 @@
-// Methods to run one command in this process and get its output: nacre and the peers. Each opens in a working directory
-// and returns { run(command), close() }, or undefined if the peer is not available.
+// The methods to run one command in this process and get its output: nacre and the peers. Each function opens a method
+// in a working directory and returns { run(command), close() }, or undefined if the peer is not available.
 import { ShellManager } from "nacre";
 import { runShell, spawnBash } from "../measure.mjs";
 import { importPeer, peerTitle } from "./peers.mjs";

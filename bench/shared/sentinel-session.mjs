@@ -1,6 +1,6 @@
 // The simplest possible session, for comparison: one bash, commands on its stdin, and a sentinel in its output that
-// marks the end of a command. It breaks if output looks like the sentinel, a command reads stdin or ends bash, or a
-// background child prints later.
+// marks the end of a command. This session breaks if output looks like the sentinel, if a command reads stdin or ends
+// bash, or if a background child prints later.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 

@@ -1,5 +1,5 @@
-// MCP servers that run commands: nacre, the peers and a minimal server. Each has a temporary home directory, so that
-// it neither reads nor writes the user's files, and its telemetry is turned off.
+// Starts the MCP servers: nacre, the peers and a minimal server. Each server has a temporary home directory, because it
+// must not read or write the user's files. Telemetry is turned off.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ import { peerFile, peerTitle } from "./peers.mjs";
 const nacreProgram = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const noopServer = fileURLToPath(new URL("./noop-server.mjs", import.meta.url));
 
-/** `args` start the server, `call` is its tool call for one command; undefined if it is not available. */
+/** `args`: start the server. `call`: its tool call for one command. Returns undefined if the server is not available. */
 export const SERVERS = {
   "nacre mcp": () => ({
     title: "nacre mcp",
