@@ -76,7 +76,7 @@ describe("without a person to ask", () => {
     expect(third.metadata.approval_id).not.toBe(id);
   });
 
-  test("a denial reaches the repeated call with its reason", async () => {
+  test("after a denial, the repeated call fails with the reason", async () => {
     const base = directory();
     await using kit = await kitIn(base);
     const { metadata } = await kit.call("Bash", { command: COMMAND });
@@ -86,7 +86,7 @@ describe("without a person to ask", () => {
     expect(denied.error).toContain('The answer was: "Use a branch."');
   });
 
-  test("kit.run throws the id with the other details", async () => {
+  test("kit.run throws an error with the request's id and rule", async () => {
     await using kit = await kitIn(directory());
     await expect(kit.run(COMMAND)).rejects.toMatchObject({
       code: "approval_pending",

@@ -1,4 +1,4 @@
-// Remembered answers: which later commands they cover, how long, and how they are removed.
+// Remembered answers: the later commands that they cover, how long they last, and how they are removed.
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

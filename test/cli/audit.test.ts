@@ -43,7 +43,7 @@ test("a directory is refused with a hint", async () => {
   expect(stderr).toBe(`nacre: The audit log cannot be read: ${dir()} is a directory. Name the file in it.\n`);
 });
 
-test("a log whose last record was removed fails with --last-hash only", async () => {
+test("if the last record is missing, only a check with --last-hash fails", async () => {
   const file = writeLog();
   const text = readFileSync(file, "utf8");
   const { hash } = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");

@@ -19,7 +19,7 @@ test("the exit code is 0 for allow, 3 for ask, 4 for deny", async () => {
   expect(deny.stdout).toMatch(/^deny: .+ \(rule delete-root\)\n/);
 });
 
-test("NACRE_HOME and XDG_CONFIG_HOME in a command have the values of the environment", async () => {
+test("NACRE_HOME and XDG_CONFIG_HOME in a command expand to their values in the environment", async () => {
   vi.stubEnv("XDG_CONFIG_HOME", join(dir(), "config"));
   for (const [command, path] of [
     ["cat $NACRE_HOME/ui/7411.html", "state/ui/7411.html"],

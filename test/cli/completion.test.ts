@@ -1,4 +1,4 @@
-// Completion: the candidates that nacre offers, and real bash, zsh and fish when Tab is pressed.
+// Completion: the candidates that nacre offers, and the results in real bash, zsh and fish when Tab is pressed.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Settings: a flag wins over the environment, which wins over the user's file; a workspace's file can only tighten.
+// Settings: flags override the environment, and the environment overrides the user's file. The file of a workspace can
+// only tighten settings.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
@@ -87,7 +88,7 @@ test("the setting shellProfile lets commands use the user's profile, unless the 
   expect((await nacre(...command)).stdout).toBe("[]\n");
 });
 
-test("the setting with adds tools to tools and mcp, and a workspace can only remove them", async () => {
+test("the setting `with` adds tools to nacre tools and nacre mcp, and a workspace can only remove them", async () => {
   const toolNames = async (...flags: string[]) =>
     JSON.parse((await nacre("tools", ...flags)).stdout).map(({ name }: { name: string }) => name);
   expect(await toolNames()).not.toContain("Read");

@@ -47,7 +47,7 @@ test("the error about late options repeats the options that preceded the command
   );
 });
 
-test("without arguments it prints a short help that names the tour", async () => {
+test("without arguments, nacre prints a short help that names the tour", async () => {
   const { code, stdout, stderr } = await nacre();
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain("nacre tour");
@@ -104,7 +104,7 @@ test("a shell can have a name, ps lists running shells first, and wait takes sev
   expect(killed.stderr).not.toContain("/cmd");
 });
 
-test("messages of bash start with bash, and output reports how an ended shell ended", async () => {
+test("error messages of bash start with `bash:`, and nacre output reports how the shell ended", async () => {
   expect((await nacre("run", "nosuchcmd")).stderr).toBe("bash: line 1: nosuchcmd: command not found\n");
   const id = (await nacre("run", "-b", "nosuchcmd")).stdout.trim();
   await nacre("wait", id);

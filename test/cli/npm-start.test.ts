@@ -31,7 +31,7 @@ test(
 );
 
 test(
-  "the script keeps its own directory if another npm script started it",
+  "if another npm script starts it, the script uses its own directory instead of INIT_CWD",
   () => {
     const script = [join(clone, "scripts/start.mjs"), "init", "cursor"];
     const env = { INIT_CWD: "/", npm_lifecycle_event: "test" };

@@ -1,5 +1,5 @@
-// The built program with directories and arguments that are not UTF-8. Node would decode such a name and open another
-// directory by mistake. That directory exists too, so that the mistake does not go unnoticed.
+// The built program with directories and arguments that are not UTF-8. Node would decode the name of a directory and
+// open another one by mistake. The tests create that one too, so that the mistake can happen and is detected.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -88,7 +88,7 @@ test("arguments of a command keep their bytes", () => {
   expect(made.sort()).toEqual(["66fe", `${Buffer.from("it's").toString("hex")}ff`]);
 });
 
-test("in such a directory, the workspace's rules are read, and files are written only there", () => {
+test("in a directory that is not UTF-8, nacre reads the workspace's rules and writes its files", () => {
   expect(
     line("cd $'d\\xff' && mkdir .nacre && echo '{' >.nacre/policy.json; nacre run true").stderr,
   ).toContain(`The policy file $'${dir()}/d\\xff/.nacre/policy.json' cannot be used`);

@@ -30,7 +30,7 @@ test("other sessions are independent, and --cwd changes the directory", async ()
   expect((await inSession("pwd")).stdout).toBe("/\n");
 });
 
-test("exit codes, errors and output pass through, and the previous state is kept", async () => {
+test("exit codes, errors and output pass through, and the state survives an exit and a timeout", async () => {
   await inSession("kept=yes");
   const ended = await inSession("echo out; echo err >&2; exit 7");
   expect(ended).toMatchObject({ code: 7, stdout: "out\n" });
@@ -121,7 +121,7 @@ test("-b starts with the session's directory, exports and functions, and does no
   expect((await nacre("kill", id)).code).toBe(0);
 });
 
-test("-b names the functions of the session that bash cannot read back", async () => {
+test("-b lists the functions that it does not inherit because bash cannot read their definitions back", async () => {
   await inSession("f() { cat <<X\n}\nzz () \n{ \n    :\n}\nX\n}\nzz() { echo zz; }");
   const named = /Not inherited from the session, .*: function f, function zz\./;
   expect((await inSession("true", "-b")).stderr).toMatch(named);

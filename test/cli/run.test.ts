@@ -142,7 +142,7 @@ test("a denied command is refused with exit code 4 in every form, and no shell o
   expect(readdirSync(join(dir(), "state", "shells"))).toEqual([]);
 });
 
-test("without a person to ask, a command that needs approval gets exit code 3 and the flag that allows it", async () => {
+test("without a person to ask, a doubtful command fails, and the error names the flag that allows it", async () => {
   mkdirSync(join(dir(), "work"));
   writeFileSync(join(dir(), "work/file"), "");
   const plain = await nacre("run", ...DOUBTFUL);
@@ -221,7 +221,7 @@ test("--stdin is refused with -b and with --json", async () => {
   }
 });
 
-test("--env-mode decides what the command inherits", async () => {
+test("--env-mode selects the variables that the command inherits", async () => {
   vi.stubEnv("MY_API_TOKEN", "token-of-mine-123456");
   vi.stubEnv("EDITOR_OF_MINE", "ed");
   const command = "printenv MY_API_TOKEN EDITOR_OF_MINE; printenv HOME | sed 's/.*/home/'";

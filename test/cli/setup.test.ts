@@ -47,7 +47,7 @@ describe("init", () => {
     expect(existsSync(args[0])).toBe(true);
   });
 
-  test("a nacre that is only in the PATH of npx is named by its absolute path", async () => {
+  test("if only npx has nacre in its PATH, init names the running program", async () => {
     const bin = join(dir(), "node_modules/.bin");
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, "nacre"), "#!/bin/sh\n", { mode: 0o755 });
@@ -156,7 +156,7 @@ describe("init", () => {
     expect((await nacre("init", "vscode", "--write")).stderr).toContain("nothing was changed");
   });
 
-  test("a client without a project file is not changed without --user", async () => {
+  test("for a client without a project file, --write changes nothing unless --user is given", async () => {
     const { code, stderr } = await nacre("init", "codex", "--write");
     expect(code).toBe(1);
     expect(stderr).toContain("Nothing was changed: add --user to change it.");
@@ -229,7 +229,7 @@ test("the tour runs real commands and leaves nothing running", async () => {
   expect(existsSync(join(dir(), "state"))).toBe(false);
 });
 
-test("usage errors are one line with a suggestion", async () => {
+test("a usage error is one line with a suggestion", async () => {
   const usageError = async (...words: string[]) => {
     const { code, stdout, stderr } = await nacre(...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

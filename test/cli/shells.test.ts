@@ -268,7 +268,7 @@ describe("output", () => {
     });
   });
 
-  test("if it is truncated, a message names the option that prints all of it", async () => {
+  test("that is truncated gets a message that names the option for the whole output", async () => {
     await using host = otherHost();
     const id = await printed(host, "yes | head -c 100000");
     const { stdout, stderr } = await nacre("output", id);

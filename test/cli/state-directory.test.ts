@@ -56,7 +56,7 @@ function expectRefusals(prefix: readonly string[], state: string): void {
   expect(stdout).toMatch(/nacre does not work here: 1 problem to fix\.\n$/);
 }
 
-test("a read-only disk is named with the remedy", ({ skip }) => {
+test("the error about a read-only disk names the directory and the remedy", ({ skip }) => {
   skip(!canMount(), CANNOT_MOUNT);
   const disk = join(dir(), "disk");
   mkdirSync(disk);
@@ -68,7 +68,7 @@ test("a read-only disk is named with the remedy", ({ skip }) => {
   );
 });
 
-test("a full disk is named with the remedy, even with a sandbox, and no file is left on it", ({ skip }) => {
+test("the error about a full disk names the directory and the remedy, even with a sandbox", ({ skip }) => {
   skip(!canMount(), CANNOT_MOUNT);
   const disk = join(dir(), "disk");
   mkdirSync(disk);
@@ -89,7 +89,7 @@ test("a full disk is named with the remedy, even with a sandbox, and no file is 
   });
 });
 
-test("a directory without write permission is named with the remedy", () => {
+test("the error about a directory without write permission names it and the remedy", () => {
   const parent = join(dir(), "parent");
   mkdirSync(parent);
   chmodSync(dir(), 0o755);

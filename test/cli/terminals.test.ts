@@ -93,7 +93,7 @@ test("attach shows the screen, types, adapts the size, and detaches on a key", a
   expect(await screen(id)).toMatchObject({ is_running: true });
 });
 
-test("attach ends with the exit code of the shell", async () => {
+test("attach exits with the exit code of the shell", async () => {
   const id = await start("read -rp 'code? ' code; exit $code");
   const env = { NACRE_HOME: `${dir()}/state`, PATH: process.env["PATH"], HOME: dir() };
   const terminal = atTerminal(`${process.execPath} ${PROGRAM} attach ${id}`, { cwd: dir(), env });

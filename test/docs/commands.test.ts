@@ -198,7 +198,7 @@ function stepsOf(lines: readonly string[]): Step[] {
   return steps;
 }
 
-/** `…` matches any text; alone on a line, any number of lines. Two spaces match any amount of white space. */
+/** `…` matches any text. Alone on a line, it matches any number of lines. Two spaces match any white space. */
 function patternOf(lines: readonly string[]): RegExp {
   const patterns = lines.map((line) => {
     if (line === "…") return "(?:.*\\n)*";

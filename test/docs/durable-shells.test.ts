@@ -1,4 +1,4 @@
-// The two programs in "Durable shells" of docs/shells.md, in two processes: the second one finds the shell of the first one.
+// The two programs in "Durable shells" of docs/shells.md, in two processes: the second finds the shell of the first.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

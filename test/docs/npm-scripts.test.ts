@@ -1,5 +1,5 @@
-// Every `npm` and `node` command in README.md, docs and AGENTS.md runs: .ci/run runs the complete tests, checks,
-// benchmarks and clients, and this file runs the others, in a short form if they are long.
+// Every `npm` and `node` command in README.md, docs and AGENTS.md runs. .ci/run runs the complete tests, checks,
+// benchmarks and clients. This file runs the other commands, in a short form if they take long.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
-// Runs commands in a bash as a reader of the pages would: `nacre` is the built program, home and state directory are
-// temporary, and the programs that the pages use (make, npm) exist and succeed.
+// Runs commands in bash as a reader of the pages would. `nacre` is the built program. The home and state directories
+// are temporary. The programs that the pages use (make, npm) exist and succeed.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// Shells store the name of the MCP client that started them as their agent.
+// A shell stores the name of the MCP client that started it, as its agent.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ShellManager } from "../../src/shell-manager.ts";

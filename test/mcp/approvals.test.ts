@@ -212,7 +212,7 @@ describe("an answer from another process", () => {
   const inbox = (dir: string) =>
     approvalInbox(ApprovalDesk.of(new StateRoot(join(dir, "../state"))), "nacre approve");
 
-  /** A client whose person does not answer, and the questions that the server has canceled. */
+  /** Returns a client whose person does not answer, and the list of questions that the server cancels. */
   const unanswered = () => {
     const canceled: unknown[] = [];
     const prepare = (client: Client) =>
@@ -243,7 +243,7 @@ describe("an answer from another process", () => {
     await eventually(() => expect(canceled).toHaveLength(1));
   });
 
-  test("counts after its call has returned early, because the approval request stays open", async () => {
+  test("counts even after its call has returned early, because the approval request stays open", async () => {
     const { canceled, ...client } = unanswered();
     const { call, dir } = await mcp.inProcess({ era: "legacy", returnAfterMs: 200, ...client });
     const result = dataOf(await call("Bash", { command: COMMAND }));

@@ -107,7 +107,7 @@ test("over HTTP, incomplete requests of closed or open connections do not stop t
     await begin(`${head}\r\n{"jsonrpc"`);
     (await begin(`${head}\r\n{"jsonrpc"`)).destroy();
   }
-  // The requests that are still open do not delay the server's exit after the test either.
+  // After the test, a hook ends the server. Requests that are still open must not delay its exit.
   expect((await call("Bash", { command: "echo alive" })).structuredContent).toMatchObject({
     output: "alive\n",
   });

@@ -36,7 +36,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(methodsOf(transport.received)).toEqual([]);
   });
 
-  test("ends a command with everything it started by cancelling the call", async () => {
+  test("cancels a call, and that ends the command with everything it started", async () => {
     const mark = new Mark();
     const { client, call } = await mcp.inProcess({ era });
     const cancelling = new AbortController();
@@ -112,7 +112,7 @@ describe("a command that runs longer than the server lets a call wait", () => {
     expect(mark.processes()).toEqual([]);
   });
 
-  test("has a deadline of 120 seconds without a timeout under --on-timeout kill", async () => {
+  test("has a deadline of 120 seconds under --on-timeout kill if it has no timeout", async () => {
     const { command } = endless();
     const { call, client } = await mcp.inProcess({ onTimeout: "kill", returnAfterMs: 300 });
     const result = await call("Bash", { command });

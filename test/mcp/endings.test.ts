@@ -32,15 +32,15 @@ const OVER_STDIO: readonly (readonly [string, (server: RawServer) => void])[] = 
 describe.each(DIALECTS)("$dialect", ({ dialect, tools: [tool = ""] }) => {
   const words = ["--dialect", dialect];
   /**
-   * In the shells dialect, every second command runs in the background: foreground commands of a session run one by one.
-   * The modes dialect uses mode slow: its background commands outlive the server, and in its default mode the first calls
-   * would time out before the last one starts.
+   * In the shells dialect, every second command runs in the background, because foreground commands run one by one. The
+   * modes dialect uses mode slow. Its background commands would outlive the server, and in its default mode the first
+   * calls would time out before the last one starts.
    */
   const argumentsOf = (command: string, i: number) => {
     if (dialect === "modes") return { command, mode: "slow" };
     return i % 2 === 1 ? { command, run_in_background: true } : { command };
   };
-  /** Each running command has two processes. Returns how many processes must run at once in the dialect. */
+  /** Returns the number of processes that must run at once. Each running command has two. */
   const atLeast = (calls: number) => (dialect === "shells" ? calls + 2 : Math.min(calls * 2, 32));
 
   test.each(OVER_STDIO)("over stdio, %s ends the server during many calls", async (name, end) => {
@@ -94,7 +94,7 @@ test("a server that is killed leaves nothing running", async () => {
 describe("a client that does not read", () => {
   const MUCH = "seq 1 20000";
   const calls = (count: number) => Array.from({ length: count }, (_, i) => bash(i + 1, MUCH));
-  /** The maximum time from the ending to the server's exit. Detects a hang, because the client never reads. */
+  /** The maximum time until the server exits. The client never reads, so a server that waited for it would hang. */
   const EXIT_MAX_MS = 60_000;
 
   /** Starts a server whose unread answers are larger than a pipe's buffer, and waits until all commands are done. */

@@ -137,7 +137,7 @@ describe("the guard", () => {
     expect(guard.admit({ headers, url: "/mcp?x=1" })).toHaveProperty("token");
   });
 
-  test("without tokens accepts every request that names this machine", () => {
+  test("without tokens, accepts every request that names this machine", () => {
     const open = new HttpGuard([]);
     expect(open.admit({ headers: { host: "localhost" }, url })).toEqual({ token: "" });
     expect(open.admit({ headers: { host: "evil.example" }, url })).toMatchObject({ status: 403 });

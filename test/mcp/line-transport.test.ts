@@ -78,7 +78,7 @@ test("a message that is too large gets an error, and the connection stays open",
   await transport.close();
 });
 
-test("an answer that is too large fails its request, and is not mistaken for a request", async () => {
+test("an answer that is too large makes its request fail, and is not mistaken for a request", async () => {
   const { transport, input, messages, answers } = await start({ messageMaxBytes: 1_000 });
   input.write(line({ jsonrpc: "2.0", id: 3, result: { method: "x", text: "x".repeat(5_000) } }));
   const error = { code: -32600, message: expect.stringContaining("too large") };
@@ -158,7 +158,7 @@ test("the transport does not wait for a cancelled call", async () => {
   await transport.closed;
 });
 
-test("the transport closes without the answers of calls that take longer than its wait", async () => {
+test("the transport stops waiting for calls that take too long, and closes without their answers", async () => {
   const { transport, input, messages } = await start({ drainMaxMs: 10 });
   input.end(line(request(1)));
   await transport.closed;

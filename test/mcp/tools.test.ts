@@ -109,7 +109,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(mark.processes()).toEqual([]);
   });
 
-  test("gets nacre's messages about invalid arguments, not the messages of a library", async () => {
+  test("gets nacre's own messages about invalid arguments", async () => {
     const { call } = await mcp.inProcess({ era });
     const result = await call("Bash", { command: 5, tiemout: 1 });
     expect(result.isError).toBe(true);

@@ -85,7 +85,7 @@ describe("static file servers", () => {
       expect(judge(command, dev)).toMatchObject({ verdict: "ask", rule: "read-secret" });
   });
 
-  it("a server reads only the directories that it serves: its address and its module are no files", () => {
+  it("a server reads only the directories that it serves, not files named like its address or module", () => {
     expect(readsOf("python3 -m http.server 8000 --bind 127.0.0.1 -d dist")).toEqual(["/home/dev/proj/dist"]);
     expect(readsOf("python3 -m http.server -p HTTP/1.1")).toEqual(["/home/dev/proj"]);
     expect(readsOf("ruby -run -e httpd www -b 127.0.0.1")).toEqual(["/home/dev/proj/www"]);

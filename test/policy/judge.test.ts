@@ -15,7 +15,7 @@ describe("judge", () => {
     expect(verdict.alternative).toContain("rm -rf ./build");
   });
 
-  it("lets the strictest finding decide and keeps the others", () => {
+  it("lets the strictest finding decide, and reports the other findings too", () => {
     const verdict = judge("sudo rm -rf /", dev);
     expect(verdict.rule).toBe("delete-root");
     expect(verdict.findings.map(({ rule }) => rule)).toEqual(["delete-root", "elevate"]);
@@ -68,7 +68,7 @@ describe("judge", () => {
     expect(verdictOf(command)).toBe("deny");
   });
 
-  it("returns allow with nulls and an empty list of findings", () => {
+  it("returns allow without a rule, a reason or findings for a harmless command", () => {
     expect(judge("ls -la", dev)).toEqual({
       verdict: "allow",
       rule: null,

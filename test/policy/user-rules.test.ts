@@ -51,7 +51,7 @@ describe("user rules", () => {
     });
   });
 
-  it("an allow rule lifts a built-in deny only if it lists that rule's id", () => {
+  it("an allow rule lifts a built-in deny only if `lifts` contains the id of that rule", () => {
     const rm = { id: "may-rm", verdict: "allow", program: "rm", matches: ["rm -rf /"] };
     expect(judge("rm -rf /usr", { ...dev, rules: [setOf("user", rm)] }).verdict).toBe("deny");
     const named = { ...rm, lifts: ["delete-system"] };

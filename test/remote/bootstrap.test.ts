@@ -1,4 +1,4 @@
-// What nacre needs on a remote machine, and how it refuses machines without it.
+// The programs and space that nacre needs on a remote machine, and the refusal of machines without them.
 import {
   chmodSync,
   mkdirSync,
@@ -82,7 +82,7 @@ test.each([
   expect(isUsableNode(version)).toBe(usable);
 });
 
-/** A remote end whose PATH has only these programs. */
+/** Creates a remote end with only these programs in its PATH. */
 function placeWith(programs: readonly string[]): RemotePlace {
   const place = newPlace();
   const bin = join(place.dir, "bin");

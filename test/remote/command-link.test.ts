@@ -1,4 +1,4 @@
-// The link contract with a command link on this machine. Other tests kill or stop either end.
+// The link contract with a command link on this machine, and tests that kill or stop one end.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";

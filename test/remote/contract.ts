@@ -1,5 +1,4 @@
-// The contract that every link must fulfill. npm test runs the suite over a command link, and npm run remote over the real
-// programs.
+// The contract that every link must fulfill. npm test runs it over a command link, npm run remote over real programs.
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RemoteToolkit } from "../../src/toolkit.ts";
@@ -123,7 +122,7 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
       const cutting = (async () => {
         while (cuts < cutCount && !isDone) {
           await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 300));
-          // Make each kind of cut once first, so that the short form has all of them.
+          // First make each kind of cut once: the short form has too few cuts for a random choice.
           const index = cuts < kinds.length ? cuts : Math.floor(Math.random() * kinds.length);
           const [kind, cut] = kinds[index] ?? ["kill", () => place.cut()];
           await cut();

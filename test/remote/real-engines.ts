@@ -1,5 +1,4 @@
-// Starts the real server programs of the links, each in a separate directory, and ends them. `npm run remote` installs
-// them.
+// Starts and ends the real server programs of the links, each in a separate directory. `npm run remote` installs them.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Signals and closed pipes over --remote: a command that streams ends as it does on this machine.
+// Signals and closed pipes over --remote end a command that streams, as they do without --remote.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

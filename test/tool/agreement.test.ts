@@ -70,7 +70,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Valid arguments of a tool. Some get values that are replaced or removed, or an unknown name. */
+/** Arguments of a tool: some are valid, and in others values are replaced, removed or added under an unknown name. */
 function nearlyValid(tool: BaseTool): fc.Arbitrary<Record<string, unknown>> {
   const valid = validFor(tool.toJsonSchema()) as fc.Arbitrary<Record<string, unknown>>;
   const names = fc.constantFrom("stranger", ...tool.parameters.map(({ name }) => name));

@@ -138,7 +138,7 @@ describe("cancellation", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("also works if a hook aborts the signal", async () => {
+  it("works even if a hook aborts the signal", async () => {
     const controller = new AbortController();
     const hooks = [{ before: () => controller.abort() }];
     const result = await executorFor(undefined, { hooks }).execute("Command", cancellable(controller), args);

@@ -25,7 +25,7 @@ describe("ToolRegistry", () => {
     expect(registry.listByCategory("web")).toEqual([]);
   });
 
-  it("refuses a name that is already registered, and names it", () => {
+  it("refuses a name that is already registered, and the error names it", () => {
     const registry = createRegistry();
     expect(() => registry.register(new BareTool())).toThrow("Tool already registered: Bare");
     expect(registry.count).toBe(2);

@@ -19,7 +19,7 @@ describe("execute", () => {
     expect(result.metadata.args).toEqual({ text: "abc", flag: false, mode: "default", where: { line: 1 } });
   });
 
-  it("keeps null where null is a value", async () => {
+  it("passes null on to a parameter that accepts null", async () => {
     const result = await new EveryKindTool().execute(context, { text: "abc", maybe: null });
     expect(result.metadata.args).toHaveProperty("maybe", null);
   });

@@ -145,7 +145,7 @@ describe("a message", () => {
     expect(await refusal(tool, { even: 1, odd: 2 })).toBe("Parameter even is not valid, got 1; odd only");
   });
 
-  it("names all parameters for a rule over the whole object, and the format for a format", async () => {
+  it("names all parameters if a rule covers the whole object, and names a required format", async () => {
     const both = toolTaking(z.object({ a: z.string().optional() }).refine(() => false));
     expect(await refusal(both, {})).toBe("Parameter (all together) is not valid, got an object");
     const mail = toolTaking(z.object({ to: z.string().startsWith("m"), url: z.url() }));

@@ -181,7 +181,7 @@ describe("a wrong option", () => {
   });
 });
 
-test("the error about bash_id for KillShell suggests shell_id", async () => {
+test("if KillShell gets bash_id, the error suggests shell_id", async () => {
   const result = await kit().call("KillShell", { bash_id: "x" } as never);
   expect(result.error).toContain("Did you mean shell_id?");
 });

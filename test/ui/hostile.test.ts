@@ -101,7 +101,7 @@ test.skipIf(noBrowser !== undefined)(
   },
 );
 
-test("no path reaches files outside the page and the shells", async () => {
+test("no request path reads files other than those of the page and of shells", async () => {
   const { ui, home } = create();
   const page = await ui("--control");
   mkdirSync(join(home, "shells"), { recursive: true });

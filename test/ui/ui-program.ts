@@ -1,4 +1,4 @@
-// Runs `nacre ui` in a separate process with a new state root for each test, and other nacre commands with that state root.
+// Runs `nacre ui` in a separate process with a new state root for each test. Runs other commands with that state root.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";

@@ -66,7 +66,7 @@ describe("reading or writing protected files through git", () => {
     expect(judge(command, dev)).toMatchObject({ verdict: "ask", rule: "read-secret" });
   });
 
-  it("git send-email of a key matches send-secret, and of a patch it matches upload", () => {
+  it("git send-email matches send-secret for a key, and upload for a patch", () => {
     expect(ruleOf("git send-email ~/.ssh/id_rsa")).toBe("send-secret");
     expect(ruleOf("git send-email 0001-fix.patch")).toBe("upload");
     expect(verdictOf("git send-email --dry-run 0001-fix.patch")).toBe("allow");
