@@ -55,6 +55,22 @@ test("a program in a terminal of the remote machine gets typed input, even after
   expect(ended.metadata).toMatchObject({ exit_code: 0 });
 });
 
+test("a wait on the remote machine takes text or a RegExp, and refuses a function", async () => {
+  const { kit } = await connected();
+  const started = await kit.call("Bash", {
+    command: "echo starting; echo 'READY 1'; exec sleep 1000",
+    run_in_background: true,
+  });
+  const shell = kit.shells.get(String(started.metadata.bash_id));
+  expect(await shell?.waitFor("READY", 20_000)).toMatchObject({ line: "READY 1" });
+  expect(await shell?.waitFor(/^ready \d$/gi, 20_000)).toMatchObject({ line: "READY 1" });
+  const isReady = { matches: (line: string) => line.startsWith("READY") };
+  await expect(shell?.waitFor({ pattern: isReady }, 20_000)).rejects.toMatchObject({
+    code: "invalid_input",
+    message: expect.stringContaining("Use text or a RegExp"),
+  });
+});
+
 describeSandboxed("a preview on the remote machine", () => {
   test("lists its changes, and is committed and undone there", async () => {
     const { kit, work } = await connected();

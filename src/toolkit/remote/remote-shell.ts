@@ -10,6 +10,7 @@ import type { SearchOptions, SearchResult } from "../../shell/output-search.ts";
 import type { ShellStatus } from "../../shell/shell-status.ts";
 import type { WaitCondition, WaitedFor, WaitFor, WaitLimit, WaitResult } from "../../shell/wait-for.ts";
 import * as wait from "../../shell/wait-for.ts";
+import { NacreError } from "../../support/errors.ts";
 import { isRegExp } from "../../support/realms.ts";
 import { followRemote, followRemoteText } from "./remote-output.ts";
 
@@ -218,9 +219,12 @@ export class RemoteShell {
   }
 }
 
-/** Sends a RegExp as its source and flags. Of a matcher, the remote end reads only `source`, and builds a RegExp. */
+/** A RegExp as its source and flags, because functions cannot be sent. */
 function wirePattern(pattern: unknown): unknown {
-  if (!isRegExp(pattern)) return pattern;
-  const { source, flags } = pattern;
-  return { source, flags };
+  if (isRegExp(pattern)) return { source: pattern.source, flags: pattern.flags };
+  if (typeof pattern !== "object" || pattern === null) return pattern;
+  throw new NacreError(
+    "invalid_input",
+    "A shell on a remote machine compares lines there, so it cannot call your matches(). Use text or a RegExp.",
+  );
 }
