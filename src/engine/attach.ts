@@ -76,8 +76,8 @@ export function progressOf({
   if (stat?.startTime !== commandStart) return "begun";
   if (keeperDirOfWaitingBash(commandPid) === undefined) return "begun";
   if (stat.state !== "S") return "unclear";
-  // bash sleeps in read() of the job pipe (fd 6; call 0 on x86-64, 63 on arm64). A job would have woken bash. If this
-  // user may not read the file, assume that bash waits.
+  // A waiting bash sleeps in read() of the job pipe (fd 6; read is system call 0 on x86-64, 63 on arm64). A job would
+  // have woken it. If this user may not read the file `syscall`, assume that bash waits.
   const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
   return call === undefined || /^(?:0|63) 0x6 /.test(call) ? "waiting" : "unclear";
 }

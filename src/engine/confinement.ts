@@ -15,7 +15,7 @@ export interface Confinement {
   readonly notEnforced: readonly string[];
 }
 
-/** One line for a result. */
+/** Describes the confinement in one line, for the result of a command. */
 export function describeConfinement({ profile, network, notEnforced }: Confinement): string {
   const text = profile === "off" ? "off" : `${profile}, network ${network}`;
   return notEnforced.length === 0 ? text : `${text} (not enforced: ${notEnforced.join("; ")})`;

@@ -5,7 +5,7 @@ import { PROBE_MAX_MS } from "../support/limits/engine-limits.ts";
 
 /** False if cp could not copy them all. */
 export async function copyAttributes(fromFd: number, toFd: number): Promise<boolean> {
-  // Name both files by descriptor: a path can lead elsewhere by now, or contain bytes that are not text.
+  // Name both files by descriptor: a path may lead to another file by now, or contain bytes that are not text.
   const args = ["--attributes-only", "--preserve=mode,xattr", "--", "/proc/self/fd/3", "/proc/self/fd/4"];
   return await new Promise((resolve) => {
     const child = spawn("cp", args, {

@@ -74,7 +74,7 @@ export class Cursor {
   }
 
   /**
-   * Reads up to maxBytes of new output without moving. The result is valid until the next peek of any cursor, because
+   * Reads up to maxBytes of new output and keeps the position. The result is valid until the next peek of any cursor, because
    * all cursors share one buffer. A new buffer per read would leave gigabytes to the garbage collector. A caller that
    * awaits before it has used the result must pass its own buffer.
    */

@@ -56,9 +56,9 @@ deputy() {
   done
   [[ $REPLY ]] && exit
   read_field REPLY <&3 && exit
-  # Exit if the host was starting another keeper, which has its own deputy.
+  # Exit if the host had already started another keeper: that keeper has its own deputy.
   read -r acting _ <"$keeper_dir/identity" && [[ $acting == "$1" ]] || exit
-  # Exit if the list is missing, because only the list shows which shells are durable.
+  # Exit if the list of shells is missing: without it, the deputy cannot find out which shells are durable.
   read_covered || exit
   write_keeper_identity
   host_is_gone

@@ -6,7 +6,7 @@ export interface EngineOptions {
   /** The base environment of every command. */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Called at each start: returns more variables for the command. A start can override them. @default none
+   * Called at each start: returns more variables for the command. Variables of the start plan override them. @default none
    */
   readonly moreVariables?: (() => Promise<Readonly<Record<string, string>>>) | undefined;
   /** An absolute path of bash. @default the first one in PATH */

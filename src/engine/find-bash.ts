@@ -6,7 +6,7 @@ import { systemCode } from "../support/system-error.ts";
 
 const USUAL_DIRS = ["/bin", "/usr/bin", "/usr/local/bin"];
 
-/** An absolute path of an executable bash: the chosen one, else the first in PATH, else in the usual directories. */
+/** An absolute path of an executable bash: the chosen one, else the first one in PATH or in the usual directories. */
 export function findBash(chosen: string | undefined, path: string | undefined): string {
   if (process.platform === "win32") {
     throw new NacreError("spawn_failed", "nacre does not run on Windows: it needs bash and /proc. Use WSL.");

@@ -33,7 +33,7 @@ async function scan(shell: StartedShell): Promise<ProcessRef[]> {
   }
 }
 
-/** When bwrap has ended, the kernel kills every process inside, which takes a moment. */
+/** Whether bwrap has ended: the kernel then kills every process in its sandbox, which takes a moment. */
 function isDoomed({ sandbox }: StartedShell): boolean {
   return sandbox !== undefined && !isSameProcess(sandbox.pid, sandbox.startTime);
 }

@@ -56,8 +56,8 @@ export async function findProcesses(
 }
 
 /**
- * A process that forks one child and exits is gone when a scan reaches its PID, and its child appeared after the scan
- * began. Only the newest PIDs reveal such a chain.
+ * Finds chains in which each process forks one child and exits. When a scan reaches such a process, the process is gone,
+ * and its child appeared after the scan began. Only the newest PIDs reveal such a chain.
  */
 function addNewest(shells: readonly StartedShell[], found: Found): void {
   if (shells.length === 0) return;
@@ -95,7 +95,7 @@ class TaggedShells {
     return this.#byShift.size === 0;
   }
 
-  /** Returns several shells only if they are nested, or if dead hosts without a key had the same number. */
+  /** Returns several shells only if they are nested, or if dead hosts without a key had the same host number. */
   ownersOf({ tag, key }: TagLimits): StartedShell[] {
     if (tag === "unlimited") return [];
     const limit = BigInt(tag);
@@ -162,18 +162,18 @@ function addYoung({ tag, commandPid, commandStart }: StartedShell, list: Process
 }
 
 /**
- * Whether another host may use the tag by now. This is impossible while the shim is alive: no host without a key can
- * then draw the shell's number, and other hosts have other keys.
+ * Whether another host may use the tag by now. While the shim is alive, that is impossible: the shim has the tag, and a
+ * host without a key draws only host numbers that no process has. A host with a key has a different key.
  */
 function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
   return attached === true && !isSameProcess(shimPid, shimStart);
 }
 
 /**
- * Finds shells of dead hosts if another host now uses the same host number, without a different key. If that host has
- * no key, it could draw the number only after the last process with such a tag had ended: no process of the shell is
- * left. A host with the same number and the same key is very unlikely. Processes with the tag could then belong to
- * either host, and nacre must not kill processes of a living host.
+ * Finds the shells of dead hosts whose host number now belongs to another host, unless the two hosts have different
+ * keys. If the other host has no key, it could draw the number only after the last process with such a tag had ended: no
+ * process of the shell is left. It is very unlikely that both hosts have the same number and the same key. Processes
+ * with the tag could then belong to either host, and nacre must not kill processes of a living host.
  */
 class KeepersOfTags {
   readonly #byPrefix = new Map<bigint, StartedShell[]>();

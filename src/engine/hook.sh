@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A bash that was started before its job is known sources this file (BASH_ENV). The file waits for the job, applies it
-# and leaves no trace. Then bash opens its script, as if it had just been started.
+# nacre starts each bash before its job is known. BASH_ENV makes the bash read this file first. The code here waits for
+# the job, applies it and leaves no trace. Then bash opens its script, as if it had just been started.
 #
 # The job comes through fd 6, a pipe without a name, so that only the host can write to it, through /proc. If it were a
 # fifo, every process that sees its path could write a job, and this bash would run that job.
 __nacre_wait() {
-  # The shim keeps the pipe open for writing until the job is here. If the shim dies, `read` returns end-of-file: no
+  # The shim keeps the pipe open for writing until the job has arrived. If the shim dies, `read` returns end-of-file: no
   # host uses a slot without a shim. Do not use `read -t`: it makes bash catch TERM from then on, and a bash that
-  # catches TERM loses one that arrives while it forks. A variable TMOUT would have the same effect.
+  # catches TERM loses a TERM that arrives while it forks. A variable TMOUT would have the same effect.
   builtin local TMOUT=0
   IFS='' builtin read -r -d '' -u 6 _
 }
@@ -32,9 +32,10 @@ __nacre_job() {
   done
   # Do not use `builtin exec`, which would undo the redirection.
   if [[ $__nacre_stdin == rest ]]; then exec <&6; fi
-  # A terminal keeps the write end of its input open itself: otherwise the input would end with the host that types.
+  # Open the input of a terminal for reading and writing, so that the shell itself keeps the write end open. Otherwise
+  # the input would end when the host exits.
   if [[ $__nacre_stdin == keep ]]; then exec 0<>"/proc/$BASHPID/fd/6"; fi
-  # The shim reads end-of-file from fd 21, and closes its end of the job pipe.
+  # Closing fd 21 gives the shim an end-of-file. The shim then closes its end of the job pipe.
   exec 6<&- 21>&-
   if ! builtin cd -- "$__nacre_dir" 2>/dev/null; then
     builtin printf 'cwd\n' >"${0%/*}/fault"
@@ -50,7 +51,8 @@ SECONDS=0
 # The start script sets limits, or replaces this bash with a sandbox that runs another one.
 # shellcheck source=/dev/null
 if [[ -e ${0%/*}/start ]]; then builtin . "${0%/*}/start"; fi
-# Read the command's own BASH_ENV as bash would: expand it like a word in double quotes, and do not search PATH.
+# Source the file in the command's own BASH_ENV as bash would: expand the value like a word in double quotes, and do not
+# search PATH.
 if [[ -n ${BASH_ENV-} ]]; then
   builtin eval "__nacre_file=\"${BASH_ENV//\"/\\\"}\""
   [[ $__nacre_file == */* ]] || __nacre_file=./$__nacre_file

@@ -53,7 +53,7 @@ end_slots() {
       if ! command_line_of "$shim" || [[ $REPLY != "$command_line" ]]; then continue; fi
       rest=1
       continue_stopped "$shim"
-      # Kill a new logger after one second: without its session, it would wait for ten. Only shims are called
+      # Kill a new logger after one second: without its session, it would wait for ten seconds. A logger is not called
       # nacre-shim.
       if ((SECONDS)) && read -r REPLY <"/proc/$shim/comm" && [[ $REPLY != nacre-shim ]]; then kill -KILL "$shim"; fi
       children_of "$shim" || return

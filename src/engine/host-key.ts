@@ -1,7 +1,7 @@
 // The key of a host: a random number that every process of the host inherits as its hard limit on resident memory
 // (RLIMIT_RSS: without effect since Linux 2.4.30, inherited, readable in /proc/PID/limits). Two hosts can draw the same
-// host number for their tags (tag.ts); their keys tell their processes apart. Without a key, a host would have to check
-// every process on the machine before it starts.
+// host number for their tags (tag.ts); their keys tell their processes apart. Without a key, a host must first check the
+// number of every process on the machine.
 //
 // bash sets this limit in KiB. A nacre inside nacre uses the bits below the key that it inherited:
 //
@@ -35,7 +35,7 @@ export function keyWithin(own: string, level: number, random: number): HostKey |
   return { kib: ((outer >> above) << above) | (drawn << shift) | ((1n << shift) - 1n), shift };
 }
 
-/** A key as the identity of a shell records it. */
+/** Rebuilds a key from the number in the identity file of a shell. */
 export function keyAt(kib: bigint, level: number): HostKey | undefined {
   const shift = SHIFTS[level];
   return shift === undefined ? undefined : { kib, shift };

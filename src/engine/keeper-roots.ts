@@ -1,7 +1,7 @@
 // The state roots of every running nacre of this user. The command line of every keeper, of its shims and of its deputy
 // (which takes over if the keeper dies) contains the keeper's directory. Sandboxes hide these roots. Each call reads
-// only processes that have started since the last call. A root counts only while one of its processes is alive.
-// Afterwards, a user can remove the root, and a sandbox cannot start with a mask over a missing directory.
+// only processes that have started since the last call. Leaves out a root when all its processes have ended.
+// The user can then remove the root, and a sandbox does not start if it must mask a missing directory.
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { markPids, NO_PIDS, type PidMark, pidsSince } from "./pids-since.ts";

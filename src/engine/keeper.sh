@@ -32,7 +32,7 @@ hook=${BASH_SOURCE[0]%/*}/hook.sh
 hook_env=${hook//\\/\\\\}
 hook_env=${hook_env//\$/\\$}
 hook_env=${hook_env//\`/\\\`}
-# Resolve programs now: otherwise bash could run a program that appears in PATH later. Forks inherit the table.
+# Resolve programs now: otherwise bash could run a program that appears in PATH later. Forks inherit the paths.
 hash env cat mkdir mkfifo ln mv rm readlink
 env_path=${BASH_CMDS[env]-}
 hash grep 2>/dev/null && has_grep=1
@@ -249,7 +249,7 @@ command_line_of() {
   [[ $REPLY ]]
 }
 
-# Whether another host has this number. Without a key, the keeper of that host would treat our shells as its own. After
+# Whether another host has this host number. Without a key, the keeper of that host would treat our shells as its own. After
 # a restart, the same host passes "+TAG": the shims of its dead keeper have this tag, but the number is not taken.
 # Removes the "+".
 tag_is_taken() {
@@ -283,7 +283,7 @@ tag_of() {
 key_limit=''
 
 # Whether process $1 has a tag of this host. Sets REPLY to it. Another host can have the same number, but not the same
-# key. If a command has set the limit that stores the key, only the number counts. Bit 61 marks a key.
+# key. If a command has changed the limit that stores the key, compares only the number. Bit 61 marks a key.
 has_host_tag() {
   tag_of "$1" && ((REPLY >> host_shift == keeper_tag >> host_shift)) || return
   [[ $host_key == - || $key_limit == unlimited ]] ||

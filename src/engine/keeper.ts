@@ -144,7 +144,7 @@ export class Keeper {
 
   /**
    * Ends the keeper. The keeper then ends every shell of this host that is not durable. stop() calls `isClean` when no
-   * further start is possible; it returns true if no command has left a process.
+   * further start is possible. `isClean` returns true if no command has left a process.
    */
   async stop(isClean: () => Promise<boolean> = async () => false): Promise<void> {
     this.#stopped = true;

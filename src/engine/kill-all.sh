@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Finds and kills every process of a host's commands, except those of durable shells, by scans of all processes.
-# host-gone.sh uses it. Its tables of durable shells are those of host_is_gone.
+# host-gone.sh uses this file. The tables of durable shells that the functions here read are variables of host_is_gone.
 # shellcheck disable=SC2154 # has_grep, keeper_tag, host_shift, shell_shift and command_line are set by keeper.sh
 
 # Stops the processes of the commands until a scan finds nothing new, then kills them all, because a stopped process
@@ -110,7 +110,8 @@ belongs_to() {
 }
 
 # Whether process $1 is a shim, of this or an earlier keeper, that must end and may not have started its command yet. A
-# fork of the keeper that runs no other program has the keeper's command line. A group leader is a keeper or a deputy.
+# fork of the keeper that runs no other program has the keeper's command line. A shim does not lead a process group, in
+# contrast to a keeper or a deputy.
 is_young_shim() {
   local pid=$1 stat
   [[ -z ${spared_shims[$1]-} ]] && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1

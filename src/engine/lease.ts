@@ -10,11 +10,11 @@ import { isSameProcess, type ProcessIdentity, processKey } from "./process-table
 import { ownerName, ownerNumber, type ShellFiles } from "./state-dir.ts";
 
 export interface Lease {
-  /** How often the shell was taken over or given up. */
+  /** The number of times that hosts have taken the shell over or given it up. */
   readonly number: number;
   /** undefined if the last holder gave the shell up. */
   readonly holder: ProcessIdentity | undefined;
-  /** Whether a host took the shell over after its end; no other host needs to do so. */
+  /** Whether a host took the shell over after the shell had ended; then no other host needs to take it over. */
   readonly over: boolean;
 }
 

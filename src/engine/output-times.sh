@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# After the death of their host, records when the output of durable shells arrives. Before, the host does this
+# Records when the output of durable shells arrives, after their host has died. Until then, the host records it
 # (output-times.ts, which describes the format). Runs in the loop of keep_deadlines and forks nothing.
 # shellcheck disable=SC2154 # shim_of is a table of host_is_gone
 
-# mark_times DIR...: adds a mark for each stream that has grown. The position of the shim's fds 5 and 7 is the size of
-# the output files, because shim and loggers share them.
+# mark_times DIR...: adds a mark for each stream that has grown. The shim shares fds 5 and 7 with the loggers, so the
+# positions of these fds are the sizes of the two output files.
 mark_times() {
   local dir shim fd now name size key
   # Declare the global table only here: no command starts after this point, so none can have a variable of this name.

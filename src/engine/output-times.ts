@@ -1,10 +1,10 @@
 // When the output of a shell arrived. Output files contain no times. So a process outside the command samples their
-// size and last change, and appends marks to the file `times` of the shell: one line per growth, at most one per
-// sample.
+// size and last change. If a sample finds that a file has grown, the process appends a mark, which is one line, to the
+// shell's file `times`.
 //
 //   FILE SIZE TIME SINCE    for example: out 4096 1795000000123 1794999999623
 //
-// The first SIZE bytes of FILE were written at TIME or before. Those after the previous mark were not written before
+// The first SIZE bytes of FILE were written at TIME or before. The bytes after the previous mark were not written before
 // SINCE (0: unknown). TIME and SINCE are milliseconds since the epoch. The host takes the samples (OutputMarks);
 // after its death, the keeper does (output-times.sh). Samples do not slow down a command or its loggers.
 import { appendFileSync, readFileSync, type Stats, statSync } from "node:fs";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 
-/** Also correct in the bundled program, which is at the same depth in the package as this file. */
+/** This path is also correct in the bundled program, which is at the same depth in the package as this file. */
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
 
 /** scripts/setup.mjs writes the hash of BUILD_PARTS into this file. */

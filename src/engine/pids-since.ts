@@ -18,7 +18,7 @@ import { allPids, isProcess } from "./process-table.ts";
 export interface PidMark {
   readonly last: number;
   readonly atMs: number;
-  /** The number of wraps so far. undefined for a mark that no reading made: then only its time counts. */
+  /** The number of wraps so far. undefined for a mark that is not a reading, such as NO_PIDS. */
   readonly wraps?: number;
   /** Marks of different series are not comparable: readings were missing between them. */
   readonly series?: number;

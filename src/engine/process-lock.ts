@@ -11,12 +11,12 @@ export interface LockOwner {
   readonly isAlive: (process: ProcessIdentity) => boolean;
 }
 
-/** Takes the lock without waiting. Returns undefined if this process has it now, else the text of its holder. */
+/** Takes the lock without waiting. Returns undefined if this process has it now, else the text that names the holder. */
 export function tryLock(path: string, owner: LockOwner): string | undefined {
   for (;;) {
     if (create(path, owner)) return undefined;
     const text = attempt(() => readlinkSync(path));
-    // Released just now.
+    // The holder has just released the lock: try again.
     if (text === undefined) continue;
     if (isHeld(text, owner)) return text;
     if (!removeStale(path, text, owner)) return text;

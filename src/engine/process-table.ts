@@ -75,7 +75,7 @@ export function isEnding(pid: number): boolean {
   });
 }
 
-/** The fields from the state on. The name before them can contain any character, even parentheses. */
+/** The fields that follow the name, beginning with the state. The name can contain any character, even parentheses. */
 function statFields(path: string): string[] | undefined {
   const text = readText(path);
   return text === undefined ? undefined : fieldsOf(text);

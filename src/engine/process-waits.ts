@@ -29,7 +29,7 @@ export type WaitKind = (typeof KINDS)[number];
 
 export interface ProcessWait {
   readonly kind: WaitKind;
-  /** A noun phrase after "waits for"; null if it runs, or nothing is known. */
+  /** A noun phrase to follow "waits for"; null if the process runs, or if nothing is known. */
   readonly words: string | null;
 }
 

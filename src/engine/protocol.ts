@@ -17,7 +17,7 @@
 //   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START OUT_LOGGER ERR_LOGGER    the slot waits for its job
 //   logging NAME PID                                                 the logger waits for its empty line
 //   no NAME                                                          the logger could not be started
-//   gone                                                             the host is gone, and all its shells have ended
+//   gone                                                             the host is gone, and all its shells that are not durable have ended
 //   failed GENERATION                                                the slot could not be started
 //   exit GENERATION CODE FLAGS OUT_BYTES ERR_BYTES UPTIME            the exit record that is on disk
 import { type ExitRecord, parseExitFields } from "./end-record.ts";
