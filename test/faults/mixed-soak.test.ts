@@ -262,11 +262,13 @@ function growth(values: readonly number[]): number {
   return slope * values.length;
 }
 
+/** The bytes of all files below. What is removed meanwhile does not count. */
 function sizeOf(dir: string): number {
   let bytes = 0;
-  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile())
-      bytes += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+  for (const entry of attempt(() => readdirSync(dir, { withFileTypes: true })) ?? []) {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) bytes += sizeOf(path);
+    if (entry.isFile()) bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   }
   return bytes;
 }
