@@ -1,5 +1,5 @@
 // The cost of the sandbox. Compares a fresh command in workspace-write with plain bwrap with the same mounts and with
-// bash alone, and a command in a sandboxed session with the same command in an unsandboxed session. The methods
+// bash alone, and a command in a sandboxed session with the same command in an unsandboxed session. The cases
 // alternate, so that noise affects all equally.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -100,12 +100,15 @@ async function run(manager, command) {
   return shell;
 }
 
-/** Forgets the shell after the measurement, so the cleanup does not count. */
+/** Forgets the shell after the measured time, so that the measurement excludes the cleanup. */
 function forget(manager, shell) {
   setImmediate(() => manager.forget(shell));
 }
 
-/** The bwrap arguments of a real start, without nacre's file descriptors and the placeholders, which no longer exist. */
+/**
+ * The bwrap arguments of a real start. Without nacre's file descriptors, which are closed by now, and without the
+ * placeholders, which are removed by now.
+ */
 function sameMounts(file) {
   const args = readFileSync(file, "utf8").split("\0").slice(0, -1);
   for (const option of ["--seccomp", "--json-status-fd"]) {

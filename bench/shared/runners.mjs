@@ -1,5 +1,5 @@
-// The methods to run one command in this process and get its output: nacre and the peers. Each function opens a method
-// in a working directory and returns { run(command), close() }, or undefined if the peer is not available.
+// The libraries that the benchmarks compare: nacre and its peers. Each function prepares one library for a working
+// directory and returns { run(command), close() }, or undefined if the peer is not available.
 import { ShellManager } from "nacre";
 import { runShell, spawnBash } from "../measure.mjs";
 import { importPeer, peerTitle } from "./peers.mjs";

@@ -9,7 +9,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d${Math.floor((seconds % 86_400) / 3600)}h`;
 }
 
-/** A fixed time in its largest whole unit: 120 s, 15 min, 24 h. */
+/** A configured duration in one unit: 120 s, 15 min, 24 h. */
 export function fixedTime(ms: number): string {
   if (ms >= 3_600_000) return `${ms / 3_600_000} h`;
   return ms >= 300_000 ? `${ms / 60_000} min` : `${ms / 1000} s`;

@@ -5,7 +5,7 @@ import { attempt } from "../support/attempt.ts";
 /** Matches the count in the file at ioPath. */
 export const WRITTEN_BYTES = /^wchar: (\d+)$/m;
 
-/** The file of a logger's only thread: the file of the process would include the writes of its children. */
+/** The io file of the logger's only thread. The io file of the process would also count its children's writes. */
 export function ioPath(pid: number): string {
   return `/proc/${pid}/task/${pid}/io`;
 }

@@ -52,7 +52,7 @@ export class LoggerPair {
     return STREAMS.some((stream) => this[stream].state === "gone");
   }
 
-  /** Where bash opens their pipes. */
+  /** The paths at which bash opens the loggers' pipes. */
   get inputs(): BothStreams<string> {
     return { stdout: this.stdout.input ?? "", stderr: this.stderr.input ?? "" };
   }
@@ -70,9 +70,9 @@ export class LoggerPair {
   }
 
   /**
-   * Whether bash has both pipes open. Any descriptor counts, because bash redirects its stdout to report. Right after
-   * the report, bash moves both pipes from descriptors of 10 or more back to 1 and 2. Read the highest first: in
-   * the other order, a pipe could move behind the scan and be missed, and its output would be lost.
+   * Whether bash has both pipes open, at any descriptor: while bash writes its report, its stdout is the report pipe.
+   * Right after the report, bash moves both pipes from descriptors of 10 or more back to 1 and 2. So the scan reads the
+   * highest descriptor first. In the other order, it could miss a pipe that moves to a descriptor already scanned.
    */
   areOpenIn(pid: number): boolean {
     const highestFirst = descriptorsOf(pid).sort((a, b) => Number(b) - Number(a));

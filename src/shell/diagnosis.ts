@@ -105,7 +105,7 @@ export class DiagnosisSampler {
     this.#silentMs = silenceOf(this.#command);
   }
 
-  /** About the processes that were alive at the last sample. */
+  /** Describes the processes that were alive at the last sample. */
   result(): Diagnosis {
     const named = this.#command.named ?? ((command: string) => command);
     const processes = [...this.#observed.values()].map((observed) => processOf(observed, named));
@@ -120,7 +120,7 @@ export function summaryOf({ processes, silent_ms }: Diagnosis): string {
   const shown = (ends.length > 0 ? ends : processes).slice(0, DIAGNOSIS_NAMED_MAX_COUNT);
   const more = (ends.length > 0 ? ends : processes).length - shown.length;
   const parts = shown.map((one) => `${one.command} (pid ${one.pid}) ${doing(one)}`);
-  const rest = more > 0 ? `; ${more} more processes` : "";
+  const rest = more > 0 ? `; ${more} more ${more === 1 ? "process" : "processes"}` : "";
   const silence = `no output for ${Math.round(silent_ms / 1000)} s`;
   return parts.length === 0 ? `No process is left; ${silence}.` : `${parts.join("; ")}${rest}; ${silence}.`;
 }
@@ -166,7 +166,7 @@ function processOf({ process, all }: Observed, named: (command: string) => strin
     pid: process.pid,
     command: printable(named(process.command).slice(0, DIAGNOSIS_COMMAND_MAX_CHARS)),
     state,
-    // A path among the words can contain any character.
+    // The text can include a path, which can contain any character.
     waits_for: waits_for === null ? null : printable(waits_for),
     cpu_ms: (last?.ticks ?? 0) * CLOCK_TICK_MS,
     cpu_last_second_ms: lastSecondMs,

@@ -75,7 +75,7 @@ test("a result as JSON and the list of shells show the directory as bash writes 
   expect(line("nacre ps --all").stdout).toContain(shown);
 });
 
-test("a missing directory is refused by its exact name", () => {
+test("the error about a missing directory shows the exact bytes of its name", () => {
   const { code, stderr } = line("nacre run --cwd $'e\\xff' true");
   expect(code).not.toBe(0);
   expect(stderr).toContain(`Working directory does not exist: $'${dir()}/e\\xff'`);

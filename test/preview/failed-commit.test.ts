@@ -11,7 +11,7 @@ const { kit, path, work } = world;
 const previews = (...names: string[]) => join(work(), "../state/previews", ...names);
 
 describeSandboxed("a commit that fails", () => {
-  test("before its first step does not hide a change of another program", async () => {
+  test("before its first step does not hide that another program has changed a file", async () => {
     for (const name of ["a", "c"]) writeFileSync(path(name), `${name}\n`);
     const { previewId } = await kit().preview("echo new >>a; echo new >>c");
     // Only the ctime differs afterwards.
@@ -30,7 +30,7 @@ describeSandboxed("a commit that fails", () => {
     expect(readFileSync(path("c"), "utf8")).toBe("c\nnew\n");
   });
 
-  test("after its last step reports that its changes are in the workspace, and the same host completes its record", async () => {
+  test("after its last step says that its changes are in the workspace; a second commit completes it", async () => {
     writeFileSync(path("old"), "old\n");
     const before = snapshotOf(work());
     const { previewId } = await kit().preview("echo 1 >one; echo 2 >two; rm old");

@@ -28,7 +28,7 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
       else void session.close({ by: signal, graceMs: 0 }).catch(() => {});
     });
     const live = outputCopier(io, () =>
-      session.close({ by: "the end of the reader of its output", graceMs: 0 }),
+      session.close({ by: "a closed output pipe", graceMs: 0 }),
     );
     const result = await runAdmitted(admitted, {
       ...(plan.timeoutMs === undefined ? {} : { timeoutMs: plan.timeoutMs }),

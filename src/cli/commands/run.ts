@@ -19,7 +19,7 @@ export interface RunFlags
     Pick<RunPlan, CopiedFlags>,
     Partial<Pick<RunPlan, OptionalFlags>> {
   readonly args: readonly string[];
-  /** Whether `args` are a program and its arguments, even if there is only one. */
+  /** Whether `args` is a program followed by its arguments, even if `args` has only one element. */
   readonly areArguments: boolean;
   readonly cwd: string;
   readonly session?: string;
@@ -55,7 +55,7 @@ async function executePlan(io: CliIo, plan: RunPlan): Promise<number> {
     const { runInPreview } = await import("./run-preview.ts");
     return await runInPreview(io, plan);
   }
-  // The bash tool of the modes dialect starts background shells itself and has its own message for them.
+  // With --mode, the bash tool starts background shells itself and has its own message for them.
   const isModesStart = plan.mode === "background" && session === undefined && !plan.terminal;
   if (json && (!background || dryRun || isModesStart)) {
     const { runForJson } = await import("./run-json.ts");

@@ -62,13 +62,13 @@ export function valuesOf({ values }: Options, list: string): readonly Field[] {
   return namesIn(list).flatMap((name) => values.get(name) ?? []);
 }
 
-/** Separates the last word, with every value that it may have, from the operands before it. */
+/** Separates the last word, with all its possible expansions, from the operands before it. */
 export function splitAtLastWord(operands: readonly Field[]): {
   readonly before: readonly Field[];
   readonly last: readonly Field[];
 } {
   const ends = operands.findLastIndex(({ isAlternative }) => isAlternative !== true);
-  // If there is only one word, its values count as separate words: `cp $PAIR`.
+  // If there is only one word, its possible expansions count as separate words: `cp $PAIR`.
   const at = ends > 0 ? ends : operands.length - 1;
   return operands.length === 0
     ? { before: [], last: [] }

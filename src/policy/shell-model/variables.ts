@@ -1,4 +1,4 @@
-// Variables that make another program run code. Their values are walked like any other text.
+// Variables that make another program run code. The policy analyzes their values like the text of a command.
 
 import { changeDirectory, type Where } from "../paths/paths.ts";
 import { isShell } from "../programs/programs.ts";
@@ -37,7 +37,7 @@ const STRICTEST: Readonly<Record<string, string | null>> = {
 
 export const SETTING_VARIABLES: readonly string[] = Object.keys(STRICTEST);
 
-/** Reports values that loosen nacre's settings, and walks the values that are command lines. */
+/** Reports values that loosen nacre's settings, and analyzes the values that are command lines. */
 export function runVariables(command: EffectiveCommand, around: CommandContext, runner: Runner): void {
   for (const { name, value } of assignedBy(command)) {
     if (SETTING_VARIABLES.includes(name) && value !== STRICTEST[name])
@@ -51,7 +51,7 @@ export function runVariables(command: EffectiveCommand, around: CommandContext, 
 
 /**
  * The assignments that a program sees. Before any script, bash runs the file in BASH_ENV, which an earlier command may
- * have set. Only a file that commands can write to counts.
+ * have set. Includes BASH_ENV only if commands can write to the file that it names.
  */
 export function visibleAssignments(
   called: string,
