@@ -264,13 +264,11 @@ function growth(values: readonly number[]): number {
 
 /** The bytes of all files below. What is removed meanwhile does not count. */
 function sizeOf(dir: string): number {
-  let bytes = 0;
-  for (const entry of attempt(() => readdirSync(dir, { withFileTypes: true })) ?? []) {
+  return (attempt(() => readdirSync(dir, { withFileTypes: true })) ?? []).reduce((bytes, entry) => {
     const path = join(dir, entry.name);
-    if (entry.isDirectory()) bytes += sizeOf(path);
-    if (entry.isFile()) bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  }
-  return bytes;
+    if (entry.isDirectory()) return bytes + sizeOf(path);
+    return entry.isFile() ? bytes + (statSync(path, { throwIfNoEntry: false })?.size ?? 0) : bytes;
+  }, 0);
 }
 
 /** The common prefix of the tags of all processes that a keeper starts. */
