@@ -44,8 +44,13 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
     // On a busy machine a process can wait for a processor until the deadline. It stops before it runs its program, so
     // only new processes make the result incomplete.
     if ((isComplete && haveStopped) || monotonicMs() >= deadline)
-      return { stopped: parentsFirst([...known.values()]), isComplete };
+      return { stopped: parentsFirst([...known.values()].filter(isStillListed)), isComplete };
   }
+}
+
+/** False if its parent has reaped the process since the scan. The parent does not wait for it then. */
+function isStillListed({ process: { pid, startTime } }: StoppedProcess): boolean {
+  return readStat(pid)?.startTime === startTime;
 }
 
 /** True if stopped, ended or in the kernel: the process then handles pending signals before it runs its program. */
