@@ -24,7 +24,9 @@ test("the table of limits in docs/shells.md states the defaults of the code", ()
 });
 
 test("the comments of the manager's options state the defaults of the code", () => {
-  const options = textOf("src/shell/manager-options.ts").matchAll(/@default (.+?)\s+\*\/\n {2}readonly (\w+)/g);
+  const options = textOf("src/shell/manager-options.ts").matchAll(
+    /@default (.+?)\s+\*\/\n {2}readonly (\w+)/g,
+  );
   const stated = [...options].filter(([, , name = ""]) => name in STATED);
   expect(stated).toHaveLength(Object.keys(STATED).length);
   for (const [, value, name = ""] of stated) expect([name, value]).toEqual([name, STATED[name]]);

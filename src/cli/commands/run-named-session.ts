@@ -27,9 +27,7 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
       if (signal === "SIGINT" && count === 1) void session.interrupt().catch(() => {});
       else void session.close({ by: signal, graceMs: 0 }).catch(() => {});
     });
-    const live = outputCopier(io, () =>
-      session.close({ by: "a closed output pipe", graceMs: 0 }),
-    );
+    const live = outputCopier(io, () => session.close({ by: "a closed output pipe", graceMs: 0 }));
     const result = await runAdmitted(admitted, {
       ...(plan.timeoutMs === undefined ? {} : { timeoutMs: plan.timeoutMs }),
       onStart: live.onStart,

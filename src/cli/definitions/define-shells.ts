@@ -108,7 +108,7 @@ function defineWait(program: Command, { io, done }: ProgramOptions): void {
     .argument("<id...>", "ids or names of shells, or unique beginnings of ids")
     .option("--for <regex>", "wait for a line that matches (RE2 syntax), and print it")
     .addOption(
-      new Option("--port <number>", "wait until the shell itself listens on this TCP port")
+      new Option("--port <number>", "wait until a process of the shell listens on this TCP port")
         .argParser(readPort)
         .conflicts(["for", "file"]),
     )
