@@ -23,7 +23,7 @@ export function saveMessage(
   const names = Object.keys(env).join(" ");
   const restore = names === "" ? "" : `\\builtin unset -v ${names};\\builtin . ${context.hiddenFile};`;
   const script = saverMustClose
-    ? `{ ${restore}${unexport(context)}} >/dev/null 2>&1;${forkScript(context, save, saverMustClose)}`
+    ? `{ ${restore}${unexport(context)}${unnumber(context)}} >/dev/null 2>&1;${forkScript(context, save, saverMustClose)}`
     : `{ ${restore}${saveScript(context, save)}} >/dev/null 2>&1`;
   return framed(context.variable, `${script}\n`);
 }
@@ -62,10 +62,8 @@ function forkScript(context: HarnessContext, save: SavePlan, descriptors: readon
 
 /** The saver does not report its end, because its report could land in the middle of a report of bash. */
 function saverScript(context: HarnessContext, save: SavePlan): string {
-  const { marks, variable, stateFile, isTagged, saverPauseSeconds } = context;
+  const { marks, variable, stateFile, saverPauseSeconds } = context;
   return [
-    // Remove the command's number: otherwise the saver would count as a leftover of the command.
-    isTagged ? "\\builtin ulimit -Sx hard;" : "",
     // Pause first: if bash saves a newer state during the pause, the host ends this saver, which has wasted no work.
     `{ LC_ALL=C \\builtin read -rt ${saverPauseSeconds} -u 2 ${variable};`,
     `${variable}[2]=$EPOCHREALTIME;${partsScript(context, save, `"$1" "$2"`)}`,
@@ -96,4 +94,12 @@ function partsScript({ marks }: HarnessContext, { suspendedSettings }: SavePlan,
 /** `set -a` also exports the harness's variable. With a command of 1 MiB in the environment, no program could start. */
 function unexport({ variable }: HarnessContext): string {
   return `\\builtin export -n ${variable};`;
+}
+
+/**
+ * Removes the command's number from bash before it forks. Otherwise KillShell could find the saver with that number and
+ * end it as a leftover of the command.
+ */
+function unnumber({ isTagged }: HarnessContext): string {
+  return isTagged ? "\\builtin ulimit -Sx hard;" : "";
 }

@@ -1,6 +1,8 @@
 // If saving a session's state takes long, a fork of bash, the saver, writes the state while the session
 // continues.
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { allPids, lockLimits } from "../../src/engine/process-table.ts";
 import { openSession, type TestSession } from "../fixtures/sessions.ts";
@@ -44,6 +46,23 @@ async function saverOf(bash: number, before = 0): Promise<number> {
   return found ?? 0;
 }
 
+/** Lists in `found` every child and grandchild of `bash` whose limit is not `tag`, until it gets a message. */
+const SPY = `
+const { parentPort, workerData: { bash, tag } } = require("node:worker_threads");
+const { readFileSync } = require("node:fs");
+const found = new Set();
+const read = (path) => { try { return readFileSync(path, "latin1"); } catch { return ""; } };
+const children = (pid) => read(\`/proc/\${pid}/task/\${pid}/children\`).split(" ").filter(Boolean);
+parentPort.once("message", () => { clearInterval(timer); parentPort.postMessage([...found]); });
+const timer = setInterval(() => {
+  for (const end = Date.now() + 20; Date.now() < end; )
+    for (const pid of children(bash).flatMap((at) => [at, ...children(at)])) {
+      const soft = /^Max file locks +(\\S+)/m.exec(read(\`/proc/\${pid}/limits\`))?.[1];
+      if (soft !== undefined && soft !== tag) found.add(soft);
+    }
+});
+parentPort.postMessage("ready");`;
+
 async function killBash({ session, pid }: { session: TestSession["session"]; pid: number }): Promise<void> {
   process.kill(pid, "SIGKILL");
   await eventually(() => expect(session.hasBash).toBe(false));
@@ -57,6 +76,17 @@ test("a stopped saver does not delay the next command, and each new saver ends t
     expect(await say(`x=${word}; echo $x$v5999`)).toBe(`${word}5999`);
     await eventually(() => expect(saversOf(pid)).not.toContain(saver));
   }
+});
+
+test("no saver has the number of a command, so KillShell cannot end it as a leftover", async () => {
+  const { say, pid } = await openLarge(3_000);
+  const spy = new Worker(SPY, { eval: true, workerData: { bash: pid, tag: lockLimits(pid)?.hard } });
+  await once(spy, "message");
+  // The commands fork nothing, so every process below bash is a saver.
+  for (let n = 0; n < 50; n++) await say(":");
+  spy.postMessage("end");
+  expect(await once(spy, "message")).toEqual([[]]);
+  await spy.terminate();
 });
 
 test("if bash is killed during a save, the saver completes the save, and nothing is lost", async () => {
