@@ -121,7 +121,7 @@ async function recordOf(path: string): Promise<ExitRecord> {
 
 test("a runaway command stays within its cap even if its host, keeper and deputy are killed", async () => {
   const { started, keeper, release, kill } = await readyToRunAway();
-  const deputy = deputyOf(keeper);
+  const deputy = await deputyOf(keeper);
   // Stop the keeper first: a running keeper would end the command, and the host would replace a dead one.
   process.kill(keeper, "SIGSTOP");
   process.kill(deputy, "SIGKILL");

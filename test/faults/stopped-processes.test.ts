@@ -129,7 +129,7 @@ describe("a stopped keeper", () => {
     const shells = manager();
     await run(shells, "true");
     const keeper = keeperPid(shells.root.path);
-    const deputy = deputyOf(keeper);
+    const deputy = await deputyOf(keeper);
     for (const pid of [keeper, deputy]) process.kill(pid, "SIGSTOP");
     const before = performance.now();
     await shells.dispose();
