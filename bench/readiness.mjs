@@ -1,4 +1,5 @@
-// How soon wait_for_port notices a server. Measures from the moment when the server listens to the result of the call.
+// How soon wait_for_port notices a server. Measures the time between the moment the server starts to listen and the
+// return of the call.
 // Servers start at random moments, on IPv4 and IPv6, as the command itself and as a child of another bash.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -31,7 +32,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 table(
-  `From listening to the result, ${SERVERS} servers`,
+  `Time from the start of listening to the result, ${SERVERS} servers`,
   ["median, ms", "p95, ms", "slowest, ms", `within ${LATEST_MS} ms`],
   [[quantile(took, 0.5), quantile(took, 0.95), Math.max(...took), `${inTime()} of ${SERVERS}`]],
 );

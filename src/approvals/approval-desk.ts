@@ -99,7 +99,7 @@ export class ApprovalDesk {
     const end = await within(pendingAfterMs ?? Number.POSITIVE_INFINITY, question.end, signal);
     if (signal?.aborted) {
       // If an answer was stored first, it stays valid for the next identical call.
-      this.#withdraw(record, "the caller, which canceled the call");
+      this.#withdraw(record, "the caller, which cancelled the call");
       throwIfAborted(signal);
     }
     if (end === undefined || end === "later") {

@@ -126,7 +126,10 @@ export class ApprovalStore {
     });
   }
 
-  /** Call when the call of this process stops waiting. `outlives`: the request stays open after this process ends. */
+  /**
+   * Use this when no call in this process waits for the answer any longer. `outlives`: the request stays open after
+   * this process ends.
+   */
   release(record: ApprovalRecord, outlives: boolean): void {
     this.#rewrite(record, { waiting: false, host: outlives ? null : record.host });
   }
@@ -221,7 +224,8 @@ function isReusable({ record, end, usedAt }: Approval): boolean {
   if (end && end.status !== "approved" && end.status !== "denied") return false;
   if (record.host === null) return true;
   if (isAliveHost(record.host)) return !record.waiting;
-  // A request is taken over only once. If that host has died too, the next call makes a new request.
+  // A request is taken over from a dead host only once. If the host that took it over has died too, the next call makes a
+  // new request.
   return record.reopened === 0;
 }
 

@@ -90,7 +90,7 @@ export class RememberedStore {
     const ids = (found.length > 1 ? found : all).map(({ id }) => id).join(", ");
     if (found.length > 1)
       throw new NacreError("invalid_input", `Several remembered answers begin with ${idOrPrefix}: ${ids}.`);
-    const hint = ids === "" ? "No answer is remembered." : `There are: ${ids}.`;
+    const hint = ids === "" ? "No answer is remembered." : `Choose from: ${ids}.`;
     throw new NacreError(
       "invalid_input",
       `There is no remembered answer ${idOrPrefix}; it may have ended. ${hint}`,

@@ -44,7 +44,8 @@ function problemOf(
   if (hashOf(record) !== record.hash) return "its content was changed: the hash does not match";
   if (!before) {
     if (record.seq !== 0) return `its writer's first ${record.seq} records are missing`;
-    // Two writers can start at the same time in an empty file, so an empty `prev` is valid on every line.
+    // Two writers can start at the same time in an empty file, so a writer's first record may have an empty `prev`,
+    // whichever line it is on.
     return record.prev === "" || seen.has(record.prev)
       ? undefined
       : "the records before it are missing or changed";

@@ -70,7 +70,7 @@ export function auditFileOption(here: string): Option {
     "--audit-file <file>",
     "append a record of every command, verdict and approval; see nacre audit verify",
   ).argParser((text) => {
-    if (text === "") throw new InvalidArgumentError("It must be a file, not empty.");
+    if (text === "") throw new InvalidArgumentError("The name of the file must not be empty.");
     return resolve(here, text);
   });
 }
@@ -93,7 +93,7 @@ function readGroups(text: string): readonly ToolGroup[] {
     const group = TOOL_GROUPS.find((name) => name === given.trim());
     if (group) return group;
     throw new InvalidArgumentError(
-      `There is no tool group ${JSON.stringify(given)}. There are: ${TOOL_GROUPS.join(", ")}.`,
+      `There is no tool group ${JSON.stringify(given)}. Choose from: ${TOOL_GROUPS.join(", ")}.`,
     );
   });
 }
@@ -173,7 +173,7 @@ function checkStatus(value: string): void {
 /** Suggests the nearest name for an unknown one, or lists all names. */
 export function suggestion(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
-  return near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${near}?`;
+  return near === undefined ? `Choose from: ${known.join(", ")}.` : `Did you mean ${near}?`;
 }
 
 export function readCount(text: string): number {
@@ -215,7 +215,7 @@ export function readAddress(text: string): HttpAddress {
 /** Refuses an empty value, which usually comes from an unset variable. */
 export function cwdOption(here: string, description: string): Option {
   return new Option("--cwd <dir>", description).default(here, "here").argParser((text) => {
-    if (text === "") throw new InvalidArgumentError("It must be a directory, not empty.");
+    if (text === "") throw new InvalidArgumentError("The name of the directory must not be empty.");
     return text;
   });
 }

@@ -261,6 +261,6 @@ function started(
 
 function waitingMessage(before: number): string {
   return before === 1
-    ? "Waiting for the command before it in this session."
-    : `Waiting for ${before} commands before it in this session.`;
+    ? "Waiting for the previous command in this session to finish."
+    : `Waiting for ${before} earlier commands in this session to finish.`;
 }

@@ -16,7 +16,10 @@ export interface UserRule {
   readonly effects: readonly EffectKind[];
   /** The effect must be on a path of one of these classes. @default any */
   readonly paths: readonly PathClass[];
-  /** For `allow`: ids of the built-in rules to lift. An empty list lifts every `ask` about a command, but no `deny`. */
+  /**
+   * For `allow`: ids of the built-in rules to lift. An empty list lifts every `ask` about the commands that the rule
+   * matches, but no `deny`.
+   */
   readonly lifts: readonly string[];
   readonly reason: string | null;
   readonly alternative: string | null;

@@ -14,7 +14,7 @@ export function abortReason(signal: AbortSignal | undefined): unknown {
 }
 
 /**
- * Returns the error for a command that its caller canceled before it started: `aborted`, with the caller's reason as
+ * Returns the error for a command that its caller cancelled before it started: `aborted`, with the caller's reason as
  * its cause. Returns any other error unchanged.
  */
 export function asAborted(error: unknown, signal: AbortSignal | undefined): unknown {
@@ -22,6 +22,6 @@ export function asAborted(error: unknown, signal: AbortSignal | undefined): unkn
   const isOurs = error instanceof NacreError && error.code === "aborted";
   if (!isOurs && error !== signal.reason && !isErrorNamed(error, "AbortError")) return error;
   const cause = abortReason(signal);
-  const words = `The command was canceled before it started: ${messageOf(cause)}`;
+  const words = `The command was cancelled before it started: ${messageOf(cause)}`;
   return new NacreError("aborted", isOurs ? error.message : words, { cause });
 }

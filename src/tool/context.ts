@@ -117,7 +117,7 @@ export interface ApprovalAsking {
   readonly deadline: Date;
   /** Whether an answer can also count for later commands with the same effect. */
   readonly rememberable: boolean;
-  /** Aborts when no answer is needed any more: another one came, the deadline passed, or the call was canceled. */
+  /** Aborts when no answer is needed any more: another one came, the deadline passed, or the call was cancelled. */
   readonly signal: AbortSignal;
 }
 

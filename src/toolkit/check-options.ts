@@ -72,7 +72,7 @@ const SYNONYMS = [
 ];
 
 function hint(near: string | undefined, known: readonly string[]): string {
-  return near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${near}?`;
+  return near === undefined ? `Choose from: ${known.join(", ")}.` : `Did you mean ${near}?`;
 }
 
 /** A short form of a value for a message. */

@@ -209,7 +209,7 @@ describe("init", () => {
     const { code, stderr } = await nacre("init", "emacs");
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "nacre: There is no client emacs. There are: claude-code, codex, gemini, opencode, cursor, vscode.\n",
+      "nacre: There is no client emacs. Choose from: claude-code, codex, gemini, opencode, cursor, vscode.\n",
     );
     expect((await nacre("init", "cursr")).stderr).toContain("Did you mean cursor?");
     expect((await nacre("completion", "tcsh")).stderr).toBe(
@@ -246,11 +246,13 @@ test("a usage error is one line with a suggestion", async () => {
     "nacre: missing required argument 'id'. See nacre output --help.\n",
   );
   expect(await usageError("ps", "x")).toMatch(/^nacre: too many arguments .+\. See nacre ps --help\.\n$/);
-  expect(await usageError("run", "--cwd", "", "true")).toContain("It must be a directory, not empty.");
+  expect(await usageError("run", "--cwd", "", "true")).toContain(
+    "The name of the directory must not be empty.",
+  );
   expect(await nacre("help", "help")).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("every command has help with examples that fits the terminal", async () => {
+test("every command has help that contains examples and fits the terminal", async () => {
   const { stdout } = await nacre("--help");
   const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? "");
   expect(names).toEqual(

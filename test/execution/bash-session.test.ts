@@ -58,7 +58,7 @@ describe("the next call", () => {
     expect((await bash("pwd")).output).toBe(`${dir}\n`);
   });
 
-  test("after an exit continues with the state before the exit, and the result of the exit reports that", async () => {
+  test("after a call that exits bash continues with the state from before that call, whose result reports the restart", async () => {
     const { bash } = tools();
     await bash("x=kept");
     const ended = await bash("x=lost; echo last words; exit 3");
@@ -93,8 +93,8 @@ describe("the next call", () => {
     const third = bash("echo third", {}, { onProgress, signal: cancelling.signal });
     await eventually(() =>
       expect(messages).toEqual([
-        "Waiting for the command before it in this session.",
-        "Waiting for 2 commands before it in this session.",
+        "Waiting for the previous command in this session to finish.",
+        "Waiting for 2 earlier commands in this session to finish.",
       ]),
     );
     cancelling.abort();
@@ -115,7 +115,7 @@ describe("the policy", () => {
     expect(await bash("rm -rf *")).toMatchObject({ code: "policy_denied" });
   });
 
-  test("judges a directory whose name is not UTF-8 by its bytes", async () => {
+  test("gets the exact bytes of a working directory whose name is not valid UTF-8", async () => {
     const directories: string[] = [];
     const { bash, call, dir } = tools({
       judge: (command, facts) => {
@@ -201,7 +201,7 @@ describe("KillShell", () => {
   });
 });
 
-describe("a timeout to the background", () => {
+describe("a timeout with onTimeout: background", () => {
   test("turns the session's bash into a background shell, and a new bash gets the previous state", async () => {
     const { bash, call } = tools({ onTimeout: "background", defaultTimeoutMs: 300 });
     await bash("x=kept; echo earlier");
@@ -228,7 +228,7 @@ describe("a background command", () => {
     expect((await bash("pwd; echo $E")).output).toBe(`${join(dir, "sub")}\ntwo words\n`);
   });
 
-  test("of a host with the option durable is durable, and keeps its inherited state", async () => {
+  test("is durable if its host has set the option `durable`, and keeps its inherited state", async () => {
     const { bash, manager } = tools({ durable: true });
     await bash("export E=kept");
     const started = await bash("echo $E", { run_in_background: true });

@@ -214,21 +214,21 @@ describe("an answer from another process", () => {
 
   /** Returns a client whose person does not answer, and the list of questions that the server cancels. */
   const unanswered = () => {
-    const canceled: unknown[] = [];
+    const cancelled: unknown[] = [];
     const prepare = (client: Client) =>
       client.setRequestHandler("elicitation/create", (_, { mcpReq: { signal } }) => {
         const end = deferred<{ action: "cancel" }>();
         signal.addEventListener("abort", () => {
-          canceled.push(signal.reason);
+          cancelled.push(signal.reason);
           end.resolve({ action: "cancel" });
         });
         return end.promise;
       });
-    return { capabilities: { elicitation: { form: {} } }, prepare, canceled };
+    return { capabilities: { elicitation: { form: {} } }, prepare, cancelled };
   };
 
   test("lets a waiting call of the legacy era continue, and cancels its question", async () => {
-    const { canceled, ...client } = unanswered();
+    const { cancelled, ...client } = unanswered();
     const { call, dir } = await mcp.inProcess({ era: "legacy", ...client });
     writeFileSync(join(dir, "file"), "");
     const running = call("Bash", { command: COMMAND });
@@ -240,17 +240,17 @@ describe("an answer from another process", () => {
     inbox(dir).approve(open?.id ?? "");
     expect(dataOf(await running)).not.toHaveProperty("error_code", expect.stringContaining("approval"));
     expect(existsSync(join(dir, "file"))).toBe(false);
-    await eventually(() => expect(canceled).toHaveLength(1));
+    await eventually(() => expect(cancelled).toHaveLength(1));
   });
 
   test("counts even after its call has returned early, because the approval request stays open", async () => {
-    const { canceled, ...client } = unanswered();
+    const { cancelled, ...client } = unanswered();
     const { call, dir } = await mcp.inProcess({ era: "legacy", returnAfterMs: 200, ...client });
     const result = dataOf(await call("Bash", { command: COMMAND }));
     expect(result).toMatchObject({ error_code: "approval_pending" });
     inbox(dir).approve(String(result["approval_id"]));
     expect(dataOf(await call("Bash", { command: COMMAND }))).toMatchObject({ exit_code: 0 });
-    await eventually(() => expect(canceled).toHaveLength(1));
+    await eventually(() => expect(cancelled).toHaveLength(1));
   });
 
   test("counts for the second request of the modern era", async () => {

@@ -19,7 +19,7 @@ test.each([
   [
     "an unknown option without a similar name",
     { workingDir, zzz: 1 },
-    /createToolkit has no option zzz. There are: workingDir, /,
+    /createToolkit has no option zzz. Choose from: workingDir, /,
   ],
   [
     "a relative working directory",
@@ -132,7 +132,7 @@ test("every option of the wrong type is refused with its name and its valid valu
 
 /** Returns the option names that the error about an unknown option lists. */
 async function optionNames(): Promise<string[]> {
-  const [, list = ""] = /There are: (.+)\.$/.exec((await refusalOf({ workingDir, zzz: 1 })) ?? "") ?? [];
+  const [, list = ""] = /Choose from: (.+)\.$/.exec((await refusalOf({ workingDir, zzz: 1 })) ?? "") ?? [];
   const names = list.split(", ");
   expect(names.length).toBeGreaterThan(40);
   return names;

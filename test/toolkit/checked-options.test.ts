@@ -17,7 +17,7 @@ const MISTAKES: readonly [string, string, () => unknown][] = [
         .run("ls", { timeout: 5 } as never),
   ],
   [
-    "session.run has no option stdin. There are: cwd,",
+    "session.run has no option stdin. Choose from: cwd,",
     "run",
     () =>
       kit()
@@ -94,7 +94,7 @@ const MISTAKES: readonly [string, string, () => unknown][] = [
     async () => (await shell()).kill({ grace: 1 } as never),
   ],
   [
-    "shells.killAll has no option all. There are: by.",
+    "shells.killAll has no option all. Choose from: by.",
     "killAll",
     async () => kit().shells.killAll({ all: true } as never),
   ],

@@ -85,7 +85,10 @@ const BUFFER =
 const HEX =
   /\b(?:pack\(?\s*["']H\*["']\s*,\s*|bytes\.fromhex\(\s*|bytearray\.fromhex\(\s*|hex2bin\(\s*)(?:"([\da-fA-F]{2,4000})"|'([\da-fA-F]{2,4000})')\s*\)?(?:\.decode\(\s*(?:["'][\w-]+["'])?\s*\))?/g;
 
-/** Replaces calls that decode a literal (base64, hex) and data: URLs of modules with the decoded text. */
+/**
+ * Replaces each call that decodes a base64 or hex literal, and each data: URL of a JavaScript module, with the decoded
+ * text.
+ */
 function withDecoded(code: string): string {
   if (!/64|hex|H\*|atob|from|data:/.test(code)) return code;
   const decoded = (text: string, kind: "base64" | "hex") =>
