@@ -141,8 +141,8 @@ export class ShellManager {
   }
 
   /**
-   * Starts the keeper early: forking is fast while this process is small, and the first command need not wait. Also
-   * handles the shells of dead hosts.
+   * Starts the keeper early: forking is fast while this process is small, and the first command then need not wait
+   * for the keeper. Also handles the shells of dead hosts.
    */
   async warmUp(): Promise<void> {
     await this.engine.ready();
@@ -197,7 +197,7 @@ export class ShellManager {
     return this.listShells(filter).filter(({ isRunning }) => isRunning);
   }
 
-  /** Removes shells that ended more than this time ago (by the wall clock), and their output. Returns their number. */
+  /** Removes shells that ended more than `maxAgeSeconds` ago by the wall clock, and their output. Returns how many. */
   cleanupCompleted({ maxAgeSeconds = FINISHED_MAX_AGE_SECONDS } = {}): number {
     const before = wallMs() - maxAgeSeconds * 1000;
     return this.#forgetAll(({ completedAt }) => completedAt !== null && completedAt < before);
@@ -209,7 +209,7 @@ export class ShellManager {
     return old.length;
   }
 
-  /** Drops an ended shell and its files, but not its leftovers. `asSwept`: later processes report the id as swept. */
+  /** Drops an ended shell and its files, and ends no leftovers. `asSwept`: later processes report the id as swept. */
   forget(shell: ShellProcess, { asSwept = false }: { readonly asSwept?: boolean } = {}): void {
     if (shell.isRunning) throw new NacreError("invalid_input", `${shell.id} is still running; end it first.`);
     this.#drop(shell.id);
@@ -280,7 +280,7 @@ export class ShellManager {
 
   #addLeftover(left: LeftoverCommand): ShellProcess {
     const shell = this.#shells.add(leftoverShell(this.engine, left));
-    // Conclude before own(), so that no second "end" event is sent: the session has reported the command's end.
+    // Conclude before own(): the session has sent the "end" event of the command, so own() must not send another.
     shell.conclude(bashRecord(left));
     this.#shells.own(shell);
     return shell;
@@ -288,7 +288,7 @@ export class ShellManager {
 
   #onSwept(ids: readonly string[]): void {
     for (const id of ids) this.#drop(id);
-    // The sweep does not report leftovers of session commands. Do not use the wall clock here: it can be set.
+    // The sweep does not report leftovers of session commands. Avoid the wall clock here, because it can be changed.
     const maxAgeMs = (this.#options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS) * 1000;
     this.#forgetAll(({ endedAgoMs }) => endedAgoMs !== null && endedAgoMs > maxAgeMs);
   }

@@ -1,5 +1,5 @@
-// Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. Only this file does
-// that.
+// Connects the parts of a toolkit: a manager, the tools of a dialect, an executor, and a context for each call. No
+// other file connects them.
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { approvalInbox } from "./approvals/approval-inbox.ts";
 import { AuditLog } from "./audit/audit-log.ts";
@@ -44,7 +44,10 @@ export type { CallOptions, RunKitOptions, ToolGroup, ToolkitOptions } from "./to
 export async function createToolkit<D extends Dialect = "shells">(
   options: ToolkitOptions & { readonly remote: NonNullable<ToolkitOptions["remote"]>; readonly dialect?: D },
 ): Promise<RemoteToolkit<D>>;
-/** Also starts the keeper early: forking is fast while this process is small, and the first command need not wait. */
+/**
+ * Also starts the keeper early: forking is fast while this process is small, and the first command then need not
+ * wait.
+ */
 export async function createToolkit<D extends Dialect = "shells">(
   options?: ToolkitOptions & { readonly dialect?: D },
 ): Promise<Toolkit<D>>;
@@ -85,7 +88,7 @@ export function assembleToolkit<D extends Dialect = "shells">(
   if (audit) for (const name of EVENT_NAMES) events.on(name, (event) => audit.write(event));
   const rest = { ...given, events };
   const loadJudging = judgingLoader(rest);
-  // No sandbox lets commands write these files.
+  // Commands cannot write these files in any sandbox.
   const trustedFiles = [options.policyFile, auditFile].filter((file) => file !== undefined);
   const manager = new ShellManager({
     // The sandbox makes this directory writable, even after a command changes to another one.

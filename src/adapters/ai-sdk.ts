@@ -17,7 +17,7 @@ export function aiSdkTools<D extends Dialect>(
       inputSchema: jsonSchema({ ...inputSchema }),
       execute: (input, { abortSignal }) =>
         kit.call(name, input, { ...call, ...defined({ signal: abortSignal }) }),
-      // The host gets the whole result, the model its text.
+      // The host gets the whole result. The model gets only its text.
       toModelOutput: ({ output }) => modelOutputOf(output as ToolResult),
     });
     return [name, tool] as const;

@@ -16,7 +16,7 @@ export function openaiAgentsTools<D extends Dialect>(
       name,
       description,
       parameters: { ...inputSchema, additionalProperties: true } as never,
-      // Keeps optional parameters optional. The tools validate their arguments themselves.
+      // Strict mode would make every parameter required. The tools validate their arguments themselves.
       strict: false,
       execute: async (input, _context, details) => {
         const signal = details?.signal;

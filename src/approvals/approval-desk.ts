@@ -1,5 +1,5 @@
-// Obtains the answer to one request: finds or stores its record, calls the caller's callback, and waits for the first
-// answer from the callback or from another process.
+// Obtains the answer to one request: finds or stores the record of the request, calls the caller's callback, and
+// waits for the first answer from the callback or from another process.
 //
 //   ask
 //     findFor          an identical request: its answer, or the record to wait for
@@ -23,10 +23,11 @@ import { Question } from "./question.ts";
 export interface AskOptions {
   readonly wanted: NewApproval;
   /**
-   * Asks a person. Throws AnswerComesLater if another call will deliver the answer. Without it, the call does not wait.
+   * Asks a person. Throws AnswerComesLater if another call will deliver the answer. Without this callback, the call
+   * does not wait.
    */
   readonly approve: ((asking: ApprovalAsking) => Promise<ApprovalAnswer>) | undefined;
-  /** The longest wait for an answer. The call then returns without one. */
+  /** The longest wait for an answer. After this time, the call returns without an answer. */
   readonly pendingAfterMs: number | undefined;
   /** Whether the request stays open when this process ends. */
   readonly outlives: boolean;
@@ -98,7 +99,7 @@ export class ApprovalDesk {
     const question = this.#open.get(id) ?? this.#newQuestion(record, approve);
     const end = await within(pendingAfterMs ?? Number.POSITIVE_INFINITY, question.end, signal);
     if (signal?.aborted) {
-      // If an answer was stored first, it stays valid for the next identical call.
+      // If an answer was stored before the cancellation, it stays valid for the next identical call.
       this.#withdraw(record, "the caller, which cancelled the call");
       throwIfAborted(signal);
     }

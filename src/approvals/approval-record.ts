@@ -12,7 +12,7 @@ import { wirePath } from "../support/path-text.ts";
 import type { ApprovalEffect, ApprovalRequest, PreviewSummary } from "../tool/context.ts";
 import type { JudgedEffect } from "./judged-effect.ts";
 
-/** The process that made a request, with the kernel and the PID namespace of its PID. */
+/** The process that made a request, with the boot and the PID namespace in which its PID is valid. */
 export interface ApprovalHost extends ProcessIdentity {
   readonly boot: string;
   readonly namespace: string;
@@ -114,7 +114,7 @@ export function isAliveHost({ pid, startTime, boot, namespace }: ApprovalHost): 
   return namespace !== pidNamespace() || isSameProcess(pid, startTime);
 }
 
-/** Whether an answer to the record is valid for a request with these fields. */
+/** Whether an answer to the recorded request is also valid for a request with these fields. */
 export function isBoundTo(record: ApprovalRecord, fields: BoundFields): boolean {
   return bindingOf(record) === bindingOf(fields);
 }

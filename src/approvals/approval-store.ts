@@ -84,7 +84,10 @@ export class ApprovalStore {
     throw new NacreError("invalid_input", `There is no approval ${idOrPrefix}. ${hint}`);
   }
 
-  /** Finds an earlier request with the same bound fields: its present or future answer is valid for this request. */
+  /**
+   * Finds an earlier request with the same bound fields: its answer, given already or later, is valid for this
+   * request too.
+   */
   findFor(wanted: NewApproval): Approval | undefined {
     const all = this.list().filter((one) => isReusable(one) && isBoundTo(one.record, wanted));
     return all.findLast(({ end }) => end !== undefined) ?? all.at(-1);
@@ -127,7 +130,7 @@ export class ApprovalStore {
   }
 
   /**
-   * Use this when no call in this process waits for the answer any longer. `outlives`: the request stays open after
+   * Call this when no call in this process waits for the answer any longer. `outlives`: the request stays open after
    * this process ends.
    */
   release(record: ApprovalRecord, outlives: boolean): void {
@@ -135,8 +138,8 @@ export class ApprovalStore {
   }
 
   /**
-   * Stores the first answer. Throws if the request has one, its deadline has passed, or the answer cannot be
-   * remembered.
+   * Stores the first answer. Throws if the request already has an answer, if its deadline has passed, or if the
+   * answer cannot be remembered.
    */
   answer(idOrPrefix: string, { remember: wish, ...given }: GivenAnswer): Approval {
     const approval = this.find(idOrPrefix);
@@ -169,7 +172,7 @@ export class ApprovalStore {
     return end;
   }
 
-  /** Stores the end of the request unless it has one. Returns whether this call stored it. */
+  /** Stores how the request ended, unless that is stored already. Returns whether this call stored it. */
   conclude(id: string, end: ApprovalEnd): boolean {
     return createOnce(this.#dir, APPROVAL_NAMES.answer(id), end);
   }

@@ -1,5 +1,5 @@
-// The effect that a remembered answer covers: the commands for which a rule asked, as the policy judged them. A later
-// command matches only if each of its judged commands equals a remembered one.
+// The effect that a remembered answer covers: the commands about which a rule asked, and what the policy found out
+// about each. A later command matches only if each of its judged commands equals a remembered one.
 import type { ExplainedCommand, ExplainedPath, Finding } from "../policy/verdict.ts";
 
 export interface JudgedEffect {
@@ -15,7 +15,10 @@ export interface JudgedEffect {
   readonly paths: readonly ExplainedPath[];
 }
 
-/** Returns null if a rule asked about anything but a known command: no later command could be compared with that. */
+/**
+ * Returns null if a rule asked about anything but a known command, because a later command could not be compared with
+ * it.
+ */
 export function judgedEffects(
   findings: readonly Finding[],
   commands: readonly ExplainedCommand[],

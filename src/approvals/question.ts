@@ -1,5 +1,6 @@
-// One open request in this process. Calls the callback that asks a person, polls for the answer of another process, and
-// ends the request at its deadline. The first of the three wins, because the answer file can be created only once.
+// One open request in this process. Calls the callback that asks a person, polls for an answer from another process,
+// and ends the request at its deadline. Whichever of the three comes first wins, because the answer file can be
+// created only once.
 import { wallMs } from "../support/clock.ts";
 import { defined } from "../support/defined.ts";
 import { messageOf } from "../support/errors.ts";
@@ -28,7 +29,7 @@ export class Question {
     this.#store = store;
     this.end = this.#ended.promise;
     this.#timer = setInterval(() => this.#poll(), APPROVAL_POLL_MS);
-    // The poll must not keep the process alive. The waiting call keeps it alive.
+    // The poll timer must not keep the process alive. The waiting call does.
     this.#timer.unref();
     void this.#ask(approve);
   }

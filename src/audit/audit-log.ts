@@ -1,5 +1,6 @@
 // An append-only log of events, one JSON object per line. Each record contains the hash of its writer's previous
-// record. So verify-audit.ts detects a changed, removed or inserted record, and reports its line number.
+// record. With these hashes, verify-audit.ts detects a changed, removed or inserted record, and reports its line
+// number.
 //
 // Several processes can write to one file. Each process is a writer with its own chain of records. The first record of
 // a chain contains the hash of the last line that its writer found in the file. One system call writes a whole line, so

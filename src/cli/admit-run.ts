@@ -32,7 +32,7 @@ export async function admitRun(
     isPreview: preview && !dryRun,
   };
   const admitted = await admit(wanted, context, options);
-  // A signal during the question has ended the command line: do not start the command.
+  // A signal has ended the command line while the person was being asked: do not start the command.
   if (io.stopped?.aborted)
     throw new NacreError("aborted", "A signal ended nacre before the command started.");
   return admitted;

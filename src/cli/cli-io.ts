@@ -18,8 +18,9 @@ export interface CliIo {
   /** Emits "signal" with the name of each signal. @default the signals of this process */
   readonly signals?: EventEmitter;
   /**
-   * Aborts when a signal has ended a command line that does not listen to `signals`. In this process the signal itself
-   * ends it. Commands that wait pass it on, so that nothing of them stays in the daemon.
+   * Aborts when a signal ends a command line that runs in the daemon and does not listen to `signals`. Outside the
+   * daemon, the signal itself ends the process. A command that waits must pass this signal on to its wait: otherwise
+   * the wait would continue in the daemon.
    */
   readonly stopped?: AbortSignal;
 }

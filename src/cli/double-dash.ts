@@ -1,5 +1,5 @@
-// The border between nacre's options and the command. nacre's options go before the command, and everything after the
-// command's first word belongs to the command. A `--` marks the border explicitly.
+// Separates nacre's options from the command. nacre's options go before the command, and everything after the
+// command's first word belongs to the command. A `--` marks explicitly where the command begins.
 import type { Command } from "commander";
 import { quoteArguments } from "./quote-arguments.ts";
 
@@ -25,12 +25,13 @@ export function refuseLateOptions(
   const before = args.slice(1, args.length - operands.length);
   const write = (...words: string[]) => `nacre ${quoteArguments([command.name(), ...before, ...words])}`;
   const right = `error: nacre's options go before the command: ${write(...rest, script)}`;
-  // After --, a script of several words would be the name of a program.
+  // Do not suggest -- for a script of several words: after --, nacre would take the whole script as the name of a
+  // program.
   const other = `. If they belong to the command, write -- before it: ${write("--", script, ...rest)}`;
   command.error(/\s/.test(script) ? right : right + other);
 }
 
-/** Checks only the names, because parsing the values would store them. */
+/** Checks only the names: parsing the values with commander would also store them. */
 function areOwnOptions(command: Command, words: readonly string[]): boolean {
   const left = [...words];
   for (let word = left.shift(); word !== undefined; word = left.shift()) {

@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { textOfBytes } from "../support/path-text.ts";
 
-/** Restores bytes that are not UTF-8. Node replaces each with U+FFFD: the result can be the path of another file. */
+/**
+ * Restores bytes that are not UTF-8. Node replaces each with U+FFFD, and the result can be the path of another file.
+ */
 export function exactArguments(args: readonly string[]): string[] {
   if (!args.some((arg) => arg.includes("\ufffd"))) return [...args];
   const line = attempt(() => readFileSync("/proc/self/cmdline", "latin1")) ?? "";

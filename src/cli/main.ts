@@ -14,7 +14,8 @@ interface Bundle {
 
 const cache = new CodeCache(cacheOptions(process.argv[2]));
 const { start } = cache.require(fileURLToPath(new URL("start.js", import.meta.url))) as Bundle;
-// Save the cache when the command is done, and also after a while, because a server may be killed.
+// Save the cache when the command is done. Also save it after a while, because a server may be killed before it is
+// done.
 process.once("exit", (code) => {
   // After a usage error, V8 has not compiled the functions that the command uses.
   if (code !== EXIT.usage) cache.save();

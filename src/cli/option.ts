@@ -212,7 +212,7 @@ export function readAddress(text: string): HttpAddress {
   }
 }
 
-/** Refuses an empty value, which usually comes from an unset variable. */
+/** An option for a directory. Refuses an empty value, which usually comes from an unset variable. */
 export function cwdOption(here: string, description: string): Option {
   return new Option("--cwd <dir>", description).default(here, "here").argParser((text) => {
     if (text === "") throw new InvalidArgumentError("The name of the directory must not be empty.");

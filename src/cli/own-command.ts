@@ -1,5 +1,6 @@
-// Runs nacre's own commands, for the tour and the checkup. Their text is fixed, so the policy is off. Rule files are
-// not read: an invalid rule file must not make the checkup blame bash. Like every command, these need an admission.
+// Runs nacre's own commands, for the tour and the checkup. Their text is fixed, so the policy is off. nacre does not
+// read rule files for them: otherwise the checkup would report an invalid rule file as a problem of bash. Like every
+// command, these need an admission.
 import { admit } from "../execution/admission.ts";
 import { resolveExecutionOptions } from "../execution/execution-options.ts";
 import { createJudging } from "../execution/judging.ts";

@@ -1,4 +1,4 @@
-// The arguments of every command definition.
+// What the functions in definitions/ need to define a command.
 import type { CliIo } from "./cli-io.ts";
 
 export interface ProgramOptions {

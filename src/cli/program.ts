@@ -39,7 +39,7 @@ export function createProgram(options: ProgramOptions): Command {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      // The caller reports usage errors.
+      // Print nothing here: the caller reports usage errors.
       outputError: () => {},
     })
     .addHelpText(

@@ -132,7 +132,7 @@ async function settingsIn(file: string): Promise<SettingValues> {
   return readSettingsFile(file);
 }
 
-/** The current value restricted to `wanted`; undefined if `wanted` makes it no stricter. */
+/** The current value, made as strict as `wanted`; undefined if `wanted` is not stricter. */
 function stricterValue(
   name: SettingName,
   current: SettingValue,

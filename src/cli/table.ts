@@ -7,9 +7,9 @@ export interface Column<T> {
   readonly align?: "right";
   /** Colors the padded text. */
   readonly paint?: (text: string, row: T) => string;
-  /** The minimum width if the table is too wide; earlier columns shrink first. */
+  /** The column's minimum width if the table is too wide. Earlier columns shrink first. */
   readonly shrinksTo?: number;
-  /** Dropped if the table is still too wide; later columns are dropped first. */
+  /** Whether the column is dropped if the table is still too wide. Later columns are dropped first. */
   readonly isOptional?: boolean;
   readonly shorten?: (text: string, maxColumns: number) => string;
 }

@@ -45,8 +45,8 @@ export class Cursor {
    * this before using the position. Returns the position.
    */
   settle(): number {
-    // Read the count before the size. Bytes written in between are then in the file but not in the count, and do not
-    // look lost.
+    // Read the count before the size. Bytes written between the two reads are then in the file but not in the count,
+    // so they do not look lost.
     const written = this.#written();
     // Keep the position of a removed file: nacre can restore the file with all its content.
     const size = withFile(this.#path, (fd) => fstatSync(fd).size);

@@ -3,10 +3,10 @@
 # up instead (host-gone.sh). Otherwise slots would wait forever for a job, and commands would never end.
 #
 # The deputy waits for end-of-file on two pipes: first on a pipe that only the keeper has open for writing (its fd 4),
-# then on the lifeline, which the host has open (fd 3). Shims and loggers close both. A stopped keeper closes nothing
-# and does not notice that its host is dead, so the deputy checks the lifeline periodically and continues the keeper.
-# The deputy leads its own process group, so that a signal to the keeper's group does not reach it.
-# shellcheck disable=SC2154 # keeper_dir and lifeline are set by keeper.sh
+# then on the lifeline, which the host has open (fd 3). Shims and loggers close both. A stopped keeper does not close
+# its pipe and does not notice that its host is dead. So the deputy also checks the lifeline periodically, and
+# continues the keeper when the host is dead. The deputy leads its own process group, so that a signal to the keeper's
+# group does not reach it. shellcheck disable=SC2154 # keeper_dir and lifeline are set by keeper.sh
 
 deputy_pid='' deputy_start=''
 
@@ -36,8 +36,8 @@ dismiss_deputy() {
   has_deputy && continue_stopped "$deputy_pid"
 }
 
-# Sets REPLY to the field that the keeper wrote, or to nothing if the keeper is dead. Fails after 5 seconds without
-# either.
+# Sets REPLY to the field that the keeper wrote, or to nothing if the keeper is dead. Fails if neither happens within
+# 5 seconds.
 wait_for_keeper() {
   local status
   IFS= read -r -d '' -t 5 REPLY

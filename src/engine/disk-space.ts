@@ -1,5 +1,5 @@
-// Checks for space in the state directory by writing a file, because the numbers that the file system reports do not
-// include quotas.
+// Checks for space in the state directory by writing a file: the free space that the file system reports does not
+// take quotas into account.
 import { randomBytes } from "node:crypto";
 import { unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

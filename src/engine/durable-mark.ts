@@ -1,4 +1,5 @@
-// Tells the keeper that a shell outlives its host, and until when. The keeper cannot parse the JSON of meta.
+// Tells the keeper that a shell outlives its host, and its deadline. The keeper cannot read these from meta, because
+// it cannot parse JSON.
 import { writeFileSync } from "node:fs";
 import type { ShellMeta } from "./meta.ts";
 

@@ -11,13 +11,13 @@ const NO_CAUSE = `${"-".padEnd(PART_BYTES - 2)}.\n`;
 
 export interface ExitRecord {
   readonly code: number;
-  /** The disk cap ended a logger. */
+  /** Whether a logger ended because it reached the disk cap. */
   readonly capReached: boolean;
-  /** A logger could not write, because no space was left. */
+  /** Whether a logger could not write because no space was left. */
   readonly spoolFull: boolean;
-  /** A logger was killed, and later output is missing. */
+  /** Whether a logger was killed, so that later output is missing. */
   readonly loggerLost: boolean;
-  /** It is not certain that the loggers have written everything. */
+  /** Whether it is uncertain that the loggers have written everything. */
   readonly unsure: boolean;
   readonly stdoutBytes: number;
   readonly stderrBytes: number;

@@ -38,7 +38,10 @@ import type { StartedShell } from "./started-shell.ts";
 import { TagHolders } from "./tag-holders.ts";
 import { type StartPlan, TakenSlot } from "./taken-slot.ts";
 
-/** How nacre finds the processes of a shell: by tag, or only by process group, parents and an environment variable. */
+/**
+ * How nacre finds the processes of a shell: by tag, or only by process group, parent links and an environment
+ * variable.
+ */
 export type Containment = "tag" | "best-effort";
 
 interface Running {
@@ -150,7 +153,7 @@ export class Engine implements ShellScope {
     using _hold = holdEventLoop();
     // From now on, no slot gets a job.
     this.#disposed = true;
-    // End the waiting slots here, because their PIDs are known: the keeper then has fewer processes to find.
+    // End the waiting slots here: this process knows their PIDs, while the keeper would have to search for them.
     for (const slot of this.#pool.close()) this.#drop(slot);
     await this.#keeper.stop(() => this.#isClean());
   }
@@ -210,13 +213,14 @@ export class Engine implements ShellScope {
     const meta = this.#prepareSlot(taken);
     const pidsBefore = markPids();
     if (!meta || !this.#send(taken, job, plan, meta)) return undefined;
-    // Refill the pool even if the command runs for long. If the command ends sooner, #ended refills the pool.
+    // Refill the pool after a delay, because the command may run for a long time. If the command ends sooner, #ended
+    // refills the pool.
     this.#pool.refillIn(POOL_REFILL_DELAY_MS);
     return taken.begun(meta, pidsBefore);
   }
 
   /**
-   * Returns undefined if the slot's directory was removed while the slot waited: the next slot gets a new directory.
+   * Returns undefined if the slot's directory was removed while the slot waited. The next slot gets a new directory.
    */
   #prepareSlot(taken: TakenSlot): ShellMeta | undefined {
     try {

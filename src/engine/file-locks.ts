@@ -1,4 +1,4 @@
-// The holder of the file lock that a process waits for, from /proc/locks.
+// Finds the process that holds the file lock for which another process waits. Reads /proc/locks.
 import { readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 

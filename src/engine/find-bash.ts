@@ -1,4 +1,4 @@
-// Finds the bash that runs everything, or explains why nacre cannot use any.
+// Finds the bash that runs all commands and scripts, or explains why there is no usable bash.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";

@@ -1,4 +1,5 @@
-// Finds the processes of shells: by their tags or, without tags, by process group, session, parent and a variable.
+// Finds the processes of shells: by their tags or, without tags, by process group, session, parent and an environment
+// variable.
 
 import { isForeign } from "./host-key.ts";
 import { sampleNewest } from "./newest-processes.ts";
@@ -25,8 +26,8 @@ export type Found = Map<StartedShell, ProcessRef[]>;
 
 /**
  * The processes that can belong to these shells: every process that started after the oldest of the shells, and the
- * first process of each command, which started earlier, with its slot. Returns all processes if another host has
- * started one of the shells, or if a shell has no tag.
+ * first process of each command. (That process started earlier, when nacre opened its slot.) Returns all processes if
+ * another host has started one of the shells, or if a shell has no tag.
  *
  * The commands come first: a kill sends TERM in this order. If the child of a bash got the signal first, bash could run
  * its next command, or print "Terminated", before its own signal arrives.
@@ -67,7 +68,7 @@ function addNewest(shells: readonly StartedShell[], found: Found): void {
   });
 }
 
-/** Finds the shell of one process by reading only that process. */
+/** Returns a function that finds the shell of one process. The function reads only this process in /proc. */
 export function ownerFinder(shells: readonly StartedShell[]): (pid: number) => StartedShell | undefined {
   const tagged = new TaggedShells(shells);
   const isRelatedTo = relationFinder(shells.filter(({ tag }) => tag === undefined));
@@ -120,7 +121,7 @@ function relationFinder(
   };
 }
 
-/** The shells by the process group that their command leads. */
+/** The shells by process group: the command of each shell leads its group. */
 function leadersOf(shells: readonly StartedShell[]): Map<number, StartedShell> {
   // The kernel does not reuse a PID that is still the ID of a group. So if no process has this PID, the group still
   // belongs to the shell.
@@ -133,7 +134,7 @@ function cookiesOf(shells: readonly StartedShell[]): Map<string, StartedShell> {
   return new Map(shells.map((shell) => [`${COOKIE}=${shell.id}`, shell]));
 }
 
-/** Returns the shells whose tag now belongs to another host. */
+/** Finds the processes of shells with a tag. Returns the shells whose tag now belongs to another host. */
 async function findTagged(
   shells: readonly StartedShell[],
   pids: readonly number[],
@@ -155,15 +156,19 @@ async function findTagged(
   return passedOn;
 }
 
-/** The first process of a shell exists for a moment before it has its tag (shim.sh). */
+/**
+ * Adds the first process of a shell if it does not have its tag yet: the process sets the tag a moment after its
+ * start (shim.sh).
+ */
 function addYoung({ tag, commandPid, commandStart }: StartedShell, list: ProcessRef[]): void {
   if (tag === undefined || list.some(({ pid }) => pid === commandPid)) return;
   if (isSameProcess(commandPid, commandStart)) addProcess(commandPid, list);
 }
 
 /**
- * Whether another host may use the tag by now. While the shim is alive, that is impossible: the shim has the tag, and a
- * host without a key draws only host numbers that no process has. A host with a key has a different key.
+ * Whether another host may use the tag by now. That is impossible while the shim is alive, because the shim has the
+ * host number of the tag. A host without a key uses only a host number that no process has, and a host with a key has
+ * a different key.
  */
 function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
   return attached === true && !isSameProcess(shimPid, shimStart);
@@ -171,9 +176,9 @@ function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
 
 /**
  * Finds the shells of dead hosts whose host number now belongs to another host, unless the two hosts have different
- * keys. If the other host has no key, it could draw the number only after the last process with such a tag had ended: no
- * process of the shell is left. It is very unlikely that both hosts have the same number and the same key. Processes
- * with the tag could then belong to either host, and nacre must not kill processes of a living host.
+ * keys. If the other host has no key, it could draw the number only after the last process with such a tag had ended.
+ * Then no process of the shell is left. It is very unlikely that both hosts have the same number and the same key.
+ * Processes with the tag could then belong to either host, and nacre must not kill processes of a living host.
  */
 class KeepersOfTags {
   readonly #byPrefix = new Map<bigint, StartedShell[]>();

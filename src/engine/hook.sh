@@ -5,9 +5,10 @@
 # The job comes through fd 6, a pipe without a name, so that only the host can write to it, through /proc. If it were a
 # fifo, every process that sees its path could write a job, and this bash would run that job.
 __nacre_wait() {
-  # The shim keeps the pipe open for writing until the job has arrived. If the shim dies, `read` returns end-of-file: no
-  # host uses a slot without a shim. Do not use `read -t`: it makes bash catch TERM from then on, and a bash that
-  # catches TERM loses a TERM that arrives while it forks. A variable TMOUT would have the same effect.
+  # The shim keeps the pipe open for writing until the job has arrived. If the shim dies, `read` returns end-of-file
+  # and this bash exits: no host uses a slot without a shim. Do not use `read -t`, which makes bash catch TERM from
+  # then on: a bash that catches TERM loses a TERM that arrives while bash forks. A variable TMOUT would have the same
+  # effect.
   builtin local TMOUT=0
   IFS='' builtin read -r -d '' -u 6 _
 }
@@ -15,7 +16,7 @@ __nacre_job() {
   # The job: an empty field, the working directory, the command's BASH_ENV (or nothing), "rest" if its stdin follows the
   # job in this pipe, "keep" if this pipe is the input of a terminal (or nothing), the number of variables, and each as
   # NAME=VALUE, all NUL-terminated.
-  # All names here have this prefix, so that a variable of the job does not overwrite a local variable.
+  # All local variables have the prefix __nacre_, so that a variable of the job does not overwrite them.
   local __nacre_dir __nacre_count __nacre_pair __nacre_stdin
   __nacre_wait || builtin exit 126
   IFS='' builtin read -r -d '' -u 6 __nacre_dir

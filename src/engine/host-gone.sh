@@ -7,8 +7,8 @@
 host_is_gone() {
   local dir
   # durable: directory to deadline, in seconds since boot. shim_of: directory to shim PID. spared_tags: tag to
-  # directory. spared_shims: shim PID to start time. The tables are local: a command could not have variables with the
-  # names of global tables.
+  # directory. spared_shims: shim PID to start time. Keep the tables local: otherwise a command could not have
+  # variables with these names.
   local -A durable=() shim_of=() spared_tags=() spared_shims=()
   # An unset variable must not end this program before it is done.
   set +u
@@ -29,7 +29,8 @@ host_is_gone() {
   keep_deadlines
 }
 
-# Whether no command of the covered shells can still run: each shell has ended, is durable, or is a slot without a job.
+# Whether each covered shell has ended, is durable, or is a slot without a job. If so, no command is left that must
+# end.
 has_only_slots() {
   local dir
   for dir in "${covered[@]}"; do
@@ -38,9 +39,10 @@ has_only_slots() {
   return 0
 }
 
-# Ends the slots that wait for a job, including those that are just being opened. All shims are children of this
+# Ends the slots that wait for a job, including slots that are still being opened. All shims are children of this
 # process, so no scan of other processes is needed. Waits until the shims, which exit by themselves, are gone: a shim
-# can create a removed directory again. Fails if a child does not end in time, or if the kernel does not list children.
+# can create a removed directory again. Fails if a child does not end in time, or if the kernel does not list
+# children.
 end_slots() {
   local shim pid rest children
   SECONDS=0
@@ -49,7 +51,7 @@ end_slots() {
     rest=0
     for shim in "${children[@]}"; do
       if [[ $shim == "$deputy_pid" || -n ${spared_shims[$shim]-} ]] || ! is_alive "$shim"; then continue; fi
-      # A logger has another command line, and ends with the session that it belongs to.
+      # Skip a logger, which has another command line: it ends with its session.
       if ! command_line_of "$shim" || [[ $REPLY != "$command_line" ]]; then continue; fi
       rest=1
       continue_stopped "$shim"
@@ -114,7 +116,8 @@ list_durable() {
     deadline='' shim='' tag=''
     { read -r deadline _ <"$dir/durable"; } 2>/dev/null
     { read -r shim start _ _ tag _ <"$dir/identity"; } 2>/dev/null
-    # Arithmetic with anything but a number would end this program, and nothing would enforce the deadlines.
+    # Check the fields first: arithmetic with anything but a number would end this program, and then no process would
+    # enforce the deadlines.
     [[ $deadline =~ ^[0-9]+$ && $shim =~ ^[0-9]+$ && $tag =~ ^([0-9]+(:[0-9]+)?|-)$ ]] || continue
     tag=${tag%:*}
     if ! is_pending "$dir" || ! has_begun "$dir"; then continue; fi
@@ -125,8 +128,8 @@ list_durable() {
   done
 }
 
-# Runs until no durable shell is left. Ends durable shells at their deadlines, and the leftovers of ended ones, as the
-# host would have done.
+# Runs until no durable shell is left. Ends durable shells at their deadlines, and ends the leftovers of durable
+# shells that have ended, as the host would have done.
 keep_deadlines() {
   local dir uptime deadline tag kept left=("${!durable[@]}")
   while ((${#left[@]})); do
@@ -148,7 +151,8 @@ keep_deadlines() {
       elif ! is_taken_over "$dir"; then
         covered+=("$dir")
       fi
-      # Assign instead of unset, because unset (like arithmetic) would expand characters of the path again.
+      # Assign an empty value instead of using unset, because unset (like arithmetic) would expand special characters
+      # of the path again.
       durable[$dir]=
     done
     left=("${kept[@]}")
@@ -195,7 +199,8 @@ deadline_of() {
   printf '%s' "${ms:-0}"
 }
 
-# Writes the cause into the second half of the record (end-record.ts), unless there is one: the first cause wins.
+# Writes the cause into the second half of the record (end-record.ts), unless the record already has one: the first
+# cause wins.
 write_cause() {
   local part
   {

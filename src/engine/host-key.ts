@@ -8,7 +8,7 @@
 //   bit 51      50..34   33..17   16..0
 //   marker 1    key 1    key 2    key 3
 //
-// A key has ones in all fields below its own.
+// In a key, all fields below the key's own field contain only ones.
 
 const UNIT_BYTES = 1024n;
 const MARKER_BIT = 51n;
@@ -23,8 +23,8 @@ export interface HostKey {
 }
 
 /**
- * A key for a host whose own hard limit on resident memory is `own`. undefined if an administrator or a command has set
- * the limit: then no bits are free for a key.
+ * A key for a host whose own hard limit on resident memory is `own`. undefined if an administrator or a command has
+ * set this limit, because no bits are then free for a key.
  */
 export function keyWithin(own: string, level: number, random: number): HostKey | undefined {
   const shift = SHIFTS[level];

@@ -15,7 +15,10 @@ export interface HostProcesses {
   readonly durable: ReadonlySet<number | undefined>;
 }
 
-/** Returns true only if certain. A slot without a job does not count, because the keeper ends it. */
+/**
+ * Returns true only if it is certain that no process is left. A slot without a job does not count, because the keeper
+ * ends it.
+ */
 export async function hasNoProcess({ space, pidsBefore, durable }: HostProcesses): Promise<boolean> {
   const isOfCommand = (pid: number) => {
     const number = tagNumberOf(pid, space);
@@ -32,8 +35,8 @@ export async function hasNoProcess({ space, pidsBefore, durable }: HostProcesses
     isLeft ||= isOfCommand(pid);
   });
   if (isLeft || isNoneSince(before)) return !isLeft;
-  // Other programs have started processes in the meantime. Only a chain in which each process forks one child and exits
-  // can have escaped the scan.
+  // The kernel has assigned PIDs during the scan. So a chain in which each process forks one child and exits may have
+  // escaped it.
   sampleNewest(
     (pid) => isOfCommand(pid) || undefined,
     () => {

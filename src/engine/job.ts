@@ -1,5 +1,5 @@
-// How a command gets its variables: in the job if the waiting bash can set them, else in the environment of a slot that
-// nacre starts for this command.
+// Decides how a command gets its variables: in the job if the waiting bash can set them, else in the environment of a
+// slot that nacre starts for this command.
 
 import { JOB_MAX_BYTES } from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
@@ -64,9 +64,9 @@ function pairs(variables: Variables): string[] {
 }
 
 /**
- * Whether bash gets this variable only with the job. Some variables would keep a starting bash from waiting for its
- * job. The loader's variables (LD_*) can name a file that a sandboxed command can write, and the waiting bash would
- * load that file outside the sandbox.
+ * Whether bash must get this variable only with the job. Some variables would prevent a bash that starts with them
+ * from waiting for its job. The loader's variables (LD_*) can name a file that a sandboxed command can write, and the
+ * waiting bash would load that file outside the sandbox.
  */
 function isLate(name: string): boolean {
   return name === "BASH_ENV" || name === "POSIXLY_CORRECT" || name === "TMOUT" || /^LD_/.test(name);

@@ -1,5 +1,5 @@
-// One run of keeper.sh: writes its scripts, spawns it, waits for its greeting, parses its answers. keeper.ts handles
-// slots and restarts.
+// Runs one keeper process: writes the scripts, spawns keeper.sh, waits for its greeting and parses its answers.
+// keeper.ts handles slots and restarts.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { attempt } from "../support/attempt.ts";
@@ -89,8 +89,8 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
     else if (answer.kind === "gone") gone.resolve();
     else options.onAnswer(answer);
   });
-  // When the deputy has cleaned up, it writes a line to the lifeline. If it exits instead, the lifeline closes, which
-  // means the same.
+  // When the deputy has cleaned up, it writes a line to the lifeline. If the deputy exits without a line, the
+  // lifeline closes. Both mean that the deputy is done.
   const deputyGone = deferred();
   forEachLine(lifeline, () => deputyGone.resolve());
   lifeline.once("close", deputyGone.resolve);
@@ -100,7 +100,8 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
 
   const hello = await helloOf(child, await firstAnswer(greeting.promise, exited, options.bashPath), options);
   void exited.then(options.onExit);
-  // The keeper must not keep the program alive. A caller that waits keeps it alive itself (event-loop-hold.ts).
+  // The keeper must not keep this process alive. A caller that waits keeps the process alive itself
+  // (event-loop-hold.ts).
   for (const handle of [child, stdin, stdout, lifeline] as readonly { unref?(): void }[]) handle.unref?.();
 
   return {
@@ -143,7 +144,7 @@ async function helloOf(
 }
 
 function continueIfStopped(child: ChildProcess): boolean {
-  // The PID is not reused before Node has reaped the child.
+  // The kernel does not reuse the PID before Node has reaped the child.
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
   const { pid } = child;
   return attempt(() => isStopped(pid)) === true && child.kill("SIGCONT");
@@ -157,8 +158,8 @@ function giveUp(child: ChildProcess): void {
 }
 
 /**
- * Sends a field with any text before the lifeline ends. Without the field, the deputy would conclude from the end of
- * the lifeline that the host is dead, and would end its shells.
+ * Sends a field, whose text does not matter, before the lifeline closes. Without the field, the deputy would conclude
+ * from the closed lifeline that the host is dead, and would end the host's shells.
  */
 function relieve(child: ChildProcess): void {
   lifelineOf(child)
@@ -167,7 +168,8 @@ function relieve(child: ChildProcess): void {
 }
 
 /**
- * When this pipe closes, the deputy concludes that this process is dead, because no other process has this end open.
+ * The host's end of the lifeline. When it closes, the deputy concludes that this process is dead, because no other
+ * process has this end open.
  */
 function lifelineOf(child: ChildProcess): Socket | undefined {
   return (child.stdio[LIFELINE_FD] as Socket | null | undefined) ?? undefined;
@@ -194,9 +196,9 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
         argv0: "nacre-keeper",
         // Start a new session, so that Ctrl-C at the terminal does not reach the keeper.
         detached: true,
-        // Use a clean environment, so that no process can read variables of the host from the keeper or its shims.
-        // System directories come first in PATH: a program that a command has put into /usr/local/bin must not replace
-        // a system program.
+        // Use a clean environment, so that no process can read the host's variables from the environment of the
+        // keeper or a shim. System directories come first in PATH: a program that a command has put into
+        // /usr/local/bin must not replace a system program.
         env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin", LC_ALL: "C" },
         // Do not use the host's directory, which can be removed or unmounted.
         cwd: "/",

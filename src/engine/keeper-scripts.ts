@@ -1,5 +1,5 @@
-// The keeper's scripts: read from the package once, then only from a private copy in the keeper's directory. Slots,
-// restarts and deputies read them again and again, outside any sandbox. A sandboxed command may be able to write to the
+// The keeper's scripts: read from the package once, then only from a private copy in the keeper's directory. Every
+// new slot, keeper and deputy reads them again, outside any sandbox. A sandboxed command may be able to write to the
 // package, but it cannot see the state root.
 import { existsSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +50,10 @@ export class KeeperScripts {
     this.#keeperDir = keeperDir;
   }
 
-  /** Writes the copy, or restores it if it was removed. Reads the package only once and then writes from memory. */
+  /**
+   * Writes the copy, or restores it if it was removed. Reads the scripts from the package only once, and later writes
+   * them from memory.
+   */
   place(): void {
     this.#texts ??= new Map(NAMES.map((name) => [name, readFileSync(join(PACKAGED, name), "utf8")]));
     const dir = join(this.#keeperDir, KEEPER_NAMES.scripts);
@@ -60,7 +63,8 @@ export class KeeperScripts {
     } catch (cause) {
       // A shortage can be temporary, so the caller retries (support/retry-shortage.ts).
       if (["EMFILE", "ENFILE", "ENOMEM"].includes(systemCode(cause) ?? "")) throw cause;
-      // No keeper will remove these files. A directory with other files stays: it belongs to a running keeper.
+      // Remove the files here, because no keeper will. Keep a directory that contains other files: it belongs to a
+      // running keeper.
       attempt(() => rmSync(dir, { recursive: true, force: true }));
       attempt(() => rmdirSync(this.#keeperDir));
       throw new NacreError(
@@ -71,7 +75,7 @@ export class KeeperScripts {
     }
   }
 
-  /** False if the keeper's directory was removed while the host runs: a new slot would then find no hook. */
+  /** False if the keeper's directory was removed while the host was running. A new slot would then not find hook.sh. */
   get areInPlace(): boolean {
     return existsSync(hookOf(this.#keeperDir));
   }

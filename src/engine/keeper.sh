@@ -87,9 +87,9 @@ answer() {
   printf '%s\n' "$*" 2>/dev/null
 }
 
-# env NAME COUNT NAME=VALUE...: stores an environment in memory for later slots, without exporting it here. Separates
-# the variables that a shim cannot set, or that would change its behavior: env(1) sets these for the next bash. Sorting
-# once here, not for each slot, makes slots cheaper.
+# env NAME COUNT NAME=VALUE...: stores an environment in memory for later slots, without exporting it here. Stores the
+# variables that a shim cannot set, or that would change the shim's behavior, in a separate list: env(1) sets these
+# for the next bash. Separating them once here is cheaper than separating them for each slot.
 request_env() {
   local name count i value
   read_field name && read_field count || return
@@ -138,7 +138,8 @@ request_log() {
 }
 
 # The directories of shells that may be alive: in memory, and on disk for the deputy and the next keeper. The keeper
-# drops ended shells when the list has doubled. So the cost per shell stays constant and the list stays short.
+# drops ended shells each time the list has doubled in size. So the cost per shell stays constant, and the list stays
+# short.
 covered=()
 covered_max=64
 cover() {
@@ -156,7 +157,7 @@ forget_ended() {
   write_covered "${kept[@]}"
 }
 
-# Replaces the file atomically: a reader of a partial list would end the durable shells missing from it.
+# Replaces the file atomically: a reader of a partial list would end the durable shells that are missing from it.
 write_covered() {
   printf '%s\0' "$@" 2>/dev/null >"$keeper_dir/covered.new" &&
     mv -f -- "$keeper_dir/covered.new" "$keeper_dir/covered" 2>/dev/null
@@ -197,7 +198,7 @@ handshake() {
     return 1
   fi
   if [[ $keeper_tag != - ]]; then
-    # A host without a key needs a number that no other host has.
+    # A host without a key needs a host number that no other host has.
     if tag_is_taken; then
       answer fatal tag-taken
       return 1
@@ -215,10 +216,10 @@ handshake() {
   identity_tail="${boot:-unknown} $namespace"
   [[ $keeper_tag == - || $host_key == - ]] || identity_key=:$host_key
   command_line_of "$BASHPID" && command_line=$REPLY
-  # An earlier keeper may have left shells.
+  # The host may have had an earlier keeper, which has left shells.
   if read_covered; then inherited=1; else : >"$keeper_dir/covered"; fi
-  # Start the deputy before the host relieves the deputy of an earlier keeper: otherwise there would be none for a
-  # moment.
+  # Start the deputy before the host relieves the deputy of an earlier keeper: otherwise there would be no deputy for
+  # a moment.
   start_deputy
   write_keeper_identity
   answer hello 2 "$BASHPID" "$REPLY" "$tag_state" "$identity_tail" "$BASH_VERSION"

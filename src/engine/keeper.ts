@@ -33,7 +33,7 @@ export interface KeeperOptions {
   readonly bashPath: string;
   /** A directory private to this host, with the keeper's scripts. The keeper removes it when the host is gone. */
   readonly keeperDir: string;
-  /** The limits that this process inherited; its tags use the bits below them. undefined: use no tags. */
+  /** The inherited tag and key. The tags and the key of this host use the bits below them. undefined: use no tags. */
   readonly ownLimits: Pick<TagLimits, "tag" | "key"> | undefined;
   /** NAME=VALUE pairs that most commands get. */
   readonly baseEnvironment: readonly string[];
@@ -143,8 +143,8 @@ export class Keeper {
   }
 
   /**
-   * Ends the keeper. The keeper then ends every shell of this host that is not durable. stop() calls `isClean` when no
-   * further start is possible. `isClean` returns true if no command has left a process.
+   * Ends the keeper, which first ends every shell of this host that is not durable. `isClean` returns true if no
+   * command has left a process. stop() calls it when no further command can start.
    */
   async stop(isClean: () => Promise<boolean> = async () => false): Promise<void> {
     this.#stopped = true;
@@ -167,7 +167,7 @@ export class Keeper {
     if (!this.hasFiles) this.#scripts.place();
   }
 
-  /** Throws if no answer comes in time. Continues a stopped keeper in the meantime. */
+  /** Sends a request. Throws if no answer comes in time. While it waits, continues the keeper if it is stopped. */
   async #ask<T>(
     keeper: KeeperProcess,
     pending: Map<string, Deferred<T>>,
@@ -196,7 +196,7 @@ export class Keeper {
     const { bashPath, keeperDir } = this.#options;
     const restarted = this.#tagSpace;
     this.#starts.push(monotonicMs());
-    // Let start() assign the promise first: otherwise a failure before the next await could not reset it.
+    // Let start() assign the promise first: otherwise a failure before the next await could not reset that promise.
     await undefined;
     for (;;) {
       try {
@@ -274,7 +274,7 @@ export class Keeper {
     this.#revive();
   }
 
-  /** Starts the next keeper at once, because every shell needs a keeper. Waits if keepers die one after another. */
+  /** Starts the next keeper at once, because every shell needs one. Waits first if keepers die one after another. */
   #revive(): void {
     if (this.#stopped) return;
     const since = monotonicMs() - KEEPER_RESTART_WINDOW_MS;

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Finds and kills every process of a host's commands, except those of durable shells, by scans of all processes.
-# host-gone.sh uses this file. The tables of durable shells that the functions here read are variables of host_is_gone.
-# shellcheck disable=SC2154 # has_grep, keeper_tag, host_shift, shell_shift and command_line are set by keeper.sh
+# Scans all processes to find and kill every process of a host's commands, except the processes of durable shells.
+# host-gone.sh uses this file. The tables of durable shells that the functions here read are variables of
+# host_is_gone. shellcheck disable=SC2154 # has_grep, keeper_tag, host_shift, shell_shift and command_line are set by
+# keeper.sh
 
 # Stops the processes of the commands until a scan finds nothing new, then kills them all, because a stopped process
-# cannot fork. Repeats this until nothing is left: the death of a group's leader wakes its stopped members, and a new
-# shim may start its command only now. Spares shims and loggers, which record the end and exit by themselves, and
-# continues those that are stopped.
+# cannot fork. Repeats this until nothing is left: the death of a group's leader wakes the stopped members of the
+# group, and a new shim may start its command during the kill. Spares shims and loggers, which record the end and exit
+# by themselves, and continues those that are stopped.
 kill_all() {
   local -A seen=() groups=() cookies=()
   local pid pids new rest rounds hit deadline=5
@@ -36,7 +37,8 @@ kill_all() {
     done
     ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
     kill_newest
-    # It takes several attempts to kill a process that forks this fast, and no other program will try.
+    # Extend the deadline: killing a process that forks this fast takes several attempts, and no other program will
+    # try.
     [[ $hit ]] && deadline=30
     [[ $hit ]] || ((${#seen[@]} || rest)) || break
     pause
@@ -44,8 +46,8 @@ kill_all() {
 }
 
 # Sets pids to all processes that can belong to a command. grep reads a process three times as fast as bash. Every tag
-# has 19 digits. This process has a tag: if grep finds no process, grep failed, for example because of too many
-# arguments.
+# has 19 digits. This process has a tag, so if grep finds no process at all, grep has failed, for example because of
+# too many arguments.
 list_candidates() {
   pids=()
   if [[ $has_grep && $keeper_tag != - ]]; then
@@ -58,12 +60,13 @@ list_candidates() {
 
 # Kills a chain in which each process forks one child and exits. When a scan reaches such a process, the process is
 # gone, and its child appeared after the scan began. But the kernel assigns PIDs in order and reports the latest in
-# /proc/loadavg. One of a few attempts kills that process before it forks. Sets hit if it found a process. Uses the
-# tables of kill_all.
+# /proc/loadavg. After a few attempts, one of them kills that process before it forks. Sets hit if a process was
+# found. Uses the tables of kill_all.
 kill_newest() {
   local pid last before=0 quiet=0
   hit=''
-  # Ends after 200 checks without a hit, about 10 ms; after fewer if the kernel has assigned no PID at all.
+  # The loop ends after 200 checks without a hit, which take about 10 ms, or after fewer checks if the kernel has
+  # assigned no PID at all.
   while ((quiet < 200 && SECONDS < deadline)); do
     read -r _ _ _ _ last </proc/loadavg || return
     ((quiet += last == before ? 20 : 1))
@@ -71,14 +74,14 @@ kill_newest() {
     for ((pid = last; pid > 1 && pid > last - 2; pid--)); do
       is_of_command "$pid" || continue
       kill -KILL "$pid" 2>/dev/null
-      # An unchanged PID can be that of a zombie, so it does not count as a new process.
+      # An unchanged PID can belong to a zombie, so it does not count as a new process.
       ((last == before)) || hit=1 quiet=0
     done
     before=$last
   done
 }
 
-# Whether the process belongs to a command that must end, dead or alive.
+# Whether the process, dead or alive, belongs to a command that must end.
 is_of_command() {
   if [[ $keeper_tag == - ]]; then
     is_related "$1"
@@ -88,14 +91,15 @@ is_of_command() {
     [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
 }
 
-# Continues process $1 if it is stopped. A command can stop its shim and its loggers; otherwise they would stay
-# forever.
+# Continues process $1 if it is stopped. A command can stop its shim and its loggers. Without this function, they
+# would stay stopped forever.
 continue_stopped() {
   local stat
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } == [Tt]* ]] && kill -CONT "$1" 2>/dev/null
 }
 
-# 0: part of a command; 2: a shim that must end; 3: another process of nacre; 1: unrelated, or gone.
+# Returns 0 for a process of a command, 2 for a shim that must end, 3 for another process of nacre, and 1 for a
+# process that is unrelated, spared or ended.
 belongs_to() {
   if [[ $keeper_tag == - ]]; then
     is_related "$1"
@@ -110,8 +114,8 @@ belongs_to() {
 }
 
 # Whether process $1 is a shim, of this or an earlier keeper, that must end and may not have started its command yet. A
-# fork of the keeper that runs no other program has the keeper's command line. A shim does not lead a process group, in
-# contrast to a keeper or a deputy.
+# fork of the keeper that runs no other program has the keeper's command line. Unlike a keeper or a deputy, a shim
+# does not lead a process group.
 is_young_shim() {
   local pid=$1 stat
   [[ -z ${spared_shims[$1]-} ]] && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
@@ -120,8 +124,8 @@ is_young_shim() {
   [[ $3 != "$pid" ]] && command_line_of "$pid" && [[ $REPLY == "$command_line" ]]
 }
 
-# False for a zombie, which shows its limits until its parent reaps it. A process whose first thread has ended looks
-# like a zombie while its other threads live on.
+# False for a zombie: /proc shows the limits of a zombie until its parent reaps it. A process whose first thread has
+# ended also looks like a zombie, but is alive while other threads run.
 is_alive() {
   local stat
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
@@ -131,7 +135,8 @@ is_alive() {
   [[ $1 != [ZX] ]] || ((${18} > 1))
 }
 
-# Without tags: the process groups of the commands, processes with the cookie, and their descendants.
+# Finds processes without tags: by the process groups of the commands, by the cookie, and by descent from such
+# processes.
 list_related() {
   local dir pid start
   for dir in "${covered[@]}"; do

@@ -14,7 +14,7 @@ export interface Lease {
   readonly number: number;
   /** undefined if the last holder gave the shell up. */
   readonly holder: ProcessIdentity | undefined;
-  /** Whether a host took the shell over after the shell had ended; then no other host needs to take it over. */
+  /** Whether a host took the shell over after the shell had ended. If so, no other host needs to take it over. */
   readonly over: boolean;
 }
 
@@ -45,7 +45,7 @@ export function takeOver(files: ShellFiles, seen: Lease, me: ProcessIdentity, ov
 
 /** Gives the shell up, so that another host can take it over while this process lives on. */
 export function giveUp(files: ShellFiles, meta: ShellMeta, me: ProcessIdentity): void {
-  // undefined if the directory is gone: then there is nothing to give up.
+  // undefined if the directory is gone, and then there is nothing to give up.
   const lease = attempt(() => readLease(files, meta));
   if (lease?.holder && processKey(lease.holder) === processKey(me)) link(files, lease.number + 1, NO_OWNER);
 }

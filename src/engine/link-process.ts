@@ -11,7 +11,7 @@ import { within } from "../support/timing.ts";
 export interface LinkEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The system's code if the program could not be started, for example ENOENT. */
+  /** The error code of the system if the program could not be started, for example ENOENT. */
   readonly startError?: string;
 }
 
@@ -38,7 +38,7 @@ export function startLinkProcess(argv: readonly string[]): LinkProcess {
   } catch (error) {
     return neverStarted(systemCode(error) ?? messageOf(error));
   }
-  // Ignore a broken pipe: the end of the link reports it.
+  // Ignore a broken pipe: it also ends the link, and that is reported.
   child.stdin.on("error", () => {});
   // Wait only for the exit: a daemon that the program leaves behind (ssh with ControlPersist) can keep the pipes open.
   const ended = new Promise<LinkEnd>((resolve) => {
@@ -55,7 +55,10 @@ export function startLinkProcess(argv: readonly string[]): LinkProcess {
   return { stdin, stdout, stderr, pid, ended, kill: () => killGroup(child), unref };
 }
 
-/** Node throws some errors instead of emitting them, for example ENOTDIR if an entry of PATH is a file. */
+/**
+ * The result if spawn() throws. Node throws some errors instead of emitting them, for example ENOTDIR if an entry of
+ * PATH is a file.
+ */
 function neverStarted(code: string): LinkProcess {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()] as const;
   for (const stream of [stdin, stdout, stderr]) stream.destroy();
@@ -100,7 +103,7 @@ export interface ClientResult extends LinkEnd {
 
 export interface ClientRun {
   readonly input?: string | undefined;
-  /** nacre kills the program after this time, because its server may never answer. */
+  /** nacre kills the program after this time, because the server that the program talks to may never answer. */
   readonly maxMs: number;
 }
 

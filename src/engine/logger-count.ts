@@ -5,7 +5,10 @@ import { attempt } from "../support/attempt.ts";
 /** Matches the count in the file at ioPath. */
 export const WRITTEN_BYTES = /^wchar: (\d+)$/m;
 
-/** The io file of the logger's only thread. The io file of the process would also count its children's writes. */
+/**
+ * The io file of the logger's only thread. The io file of the whole process would also count the writes of its ended
+ * children.
+ */
 export function ioPath(pid: number): string {
   return `/proc/${pid}/task/${pid}/io`;
 }

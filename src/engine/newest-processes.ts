@@ -52,8 +52,8 @@ export function sampleNewest<T>(
 
 /**
  * Signals each process of the shells as soon as the kernel assigns its PID. Returns when no process has appeared for a
- * while, or at the deadline. Yields between bursts. Does not signal older processes: a shell would run its next command
- * when its child is killed.
+ * while, or at the deadline. Yields between bursts. Does not signal older processes: when nacre kills its child, a
+ * shell would run its next command.
  */
 export async function signalNewest(
   ownerOf: OwnerOf,
@@ -90,8 +90,8 @@ function signalIfOwned(
   if (!shell) return false;
   const stat = readStat(pid);
   if (!stat || stat.hasEnded) return true;
-  // The identity was read just now. Do not check it again or read the command line: that would give the process time to
-  // fork.
+  // Do not check the identity again, because it was read just now, and do not read the command line: both would give
+  // the process time to fork.
   const result = sendSignal(pid, signal);
   onSignalled(
     shell,

@@ -1,4 +1,4 @@
-// Opens a file in the program that the desktop has for it.
+// Opens a file in the desktop's default program for it.
 import { spawn } from "node:child_process";
 
 /** Returns whether the program was started. Ignores its output and exit status. */

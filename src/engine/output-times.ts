@@ -34,7 +34,8 @@ export class OutputMarks {
     this.#streams.set(started, streams);
     const marks = [files.stdout, files.stderr].map((path) => markOf(path, streams, meta.createdAt));
     const text = marks.join("");
-    // If the disk is full or the directory is gone, no mark is written, and the times are less exact for readers.
+    // Ignore a failure: if the disk is full or the directory is gone, no mark is written, and readers get less exact
+    // times.
     if (text !== "") attempt(() => appendFileSync(files.times, text, { mode: 0o600 }));
   }
 }
@@ -86,7 +87,7 @@ export class OutputTimes {
         push(marks, { size: Number(size), time: Number(time), since: Number(since) });
     }
     const stat = statOf(path);
-    // The modification time is the time of the last write, even if no mark exists.
+    // The last write has no mark yet. Its time is the modification time of the file.
     if (stat && stat.size > (marks.at(-1)?.size ?? 0))
       push(marks, { size: stat.size, time: Math.ceil(stat.mtimeMs), since: 0 });
     this.marks = marks;

@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 
-/** This path is also correct in the bundled program, which is at the same depth in the package as this file. */
+/**
+ * This path is also correct in the bundled program, because the bundle is at the same depth in the package as this
+ * file.
+ */
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
 
 /** scripts/setup.mjs writes the hash of BUILD_PARTS into this file. */
@@ -24,8 +27,8 @@ const BUILD_PARTS = [
 let knownHash: string | undefined;
 
 /**
- * Reads the file once: even after a rebuild, this process must talk to the daemon of the build that it has
- * loaded.
+ * Reads the file only once: even after a rebuild, this process must talk to the daemon of the build that this process
+ * runs.
  */
 export function ownBuildHash(): string {
   if (knownHash !== undefined) return knownHash;
@@ -62,7 +65,10 @@ export function ownBuildFiles(): readonly BuildFile[] {
   });
 }
 
-/** The library's own modules are in the same directories as the scripts; the program does not load them. */
+/**
+ * Whether the program needs the file. The directories of the scripts also contain modules of the library, which the
+ * program does not load.
+ */
 function isNeeded(part: string, name: string): boolean {
   if (part === "dist/engine") return name.endsWith(".sh");
   if (part === "dist/files") return name.endsWith(".cjs");

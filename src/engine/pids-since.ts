@@ -1,8 +1,8 @@
 // The processes that may have started since a given moment. The kernel assigns PIDs in order and reports the last one,
 // so only PIDs between two readings can be new. After the largest PID, the kernel starts again with the smallest.
-// Frequent readings detect each such wrap, and a mark contains the number of wraps so far. While an engine has shells,
-// a timer takes these readings. After a gap between readings, a PID from before the gap proves nothing: then every
-// process counts as new.
+// Frequent readings detect each such wrap-around, and a mark contains the number of wraps so far. While an engine has
+// shells, a timer takes these readings. After a gap between readings, a PID from before the gap proves nothing: then
+// every process counts as new.
 import { existsSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
@@ -64,11 +64,12 @@ export function pidsSince(mark: PidMark): number[] {
   if (!isNew) return allPids();
   const { last: before } = mark;
   const count = now.last - before;
-  // A probe of a PID costs about twice as much as an entry of the listing.
+  // Probing one PID costs about twice as much as reading one entry of the listing of /proc.
   if (count < 0 || count * PID_PROBES_PER_ENTRY_COUNT > threadCount()) return allPids().filter(isNew);
   const pids: number[] = [];
   for (let pid = before + 1; pid <= now.last; pid++)
-    // Threads have PIDs too, and directories in /proc that a listing does not show.
+    // Check isProcess: threads have PIDs too, and /proc has a directory for each thread that its listing does not
+    // show.
     if (existsSync(`/proc/${pid}`) && isProcess(pid)) pids.push(pid);
   return pids;
 }

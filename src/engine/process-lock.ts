@@ -11,7 +11,10 @@ export interface LockOwner {
   readonly isAlive: (process: ProcessIdentity) => boolean;
 }
 
-/** Takes the lock without waiting. Returns undefined if this process has it now, else the text that names the holder. */
+/**
+ * Tries to take the lock without waiting. Returns undefined if this process has the lock now, else the text that
+ * names the holder.
+ */
 export function tryLock(path: string, owner: LockOwner): string | undefined {
   for (;;) {
     if (create(path, owner)) return undefined;

@@ -1,6 +1,6 @@
 // Unnamed pipes, opened through a process that holds them: /proc/PID/fd/N. The kernel allows this only to a process
-// that sees the holder in its /proc and may trace it. A sandboxed process may not. A fifo would be less safe: every
-// process that sees its path could open it, even on a read-only mount.
+// that sees the holder in its /proc and may trace it. A sandboxed process is not allowed to. A fifo would be less
+// safe: every process that sees the path of a fifo can open it, even on a read-only mount.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";

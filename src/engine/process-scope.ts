@@ -8,7 +8,10 @@ import type { StartedShell } from "./started-shell.ts";
 export interface ProcessScope {
   /** The running processes of each shell, without its shim and loggers. One scan serves many shells. */
   processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>>;
-  /** Signals processes as they appear, until no more appear. For processes that fork faster than a scan can follow. */
+  /**
+   * Signals each process as it appears, until no more appear. Use this for processes that fork faster than a scan can
+   * follow.
+   */
   signalNewProcesses(
     shells: readonly StartedShell[],
     plan: SignalNewPlan,
@@ -19,6 +22,6 @@ export interface ProcessScope {
 }
 
 export interface ShellScope extends ProcessScope {
-  /** The processes that an ended shell left running; cheap if it forked nothing. */
+  /** The processes that an ended shell left running. This is cheap if the shell forked nothing. */
   leftoversOf(shell: StartedShell): Promise<ProcessRef[]>;
 }

@@ -30,7 +30,7 @@ export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** The device number of its controlling terminal; 0 without one. */
+  /** The device number of the process's controlling terminal; 0 if it has none. */
   readonly terminal: number;
   /** The process group in the foreground of that terminal. */
   readonly foreground: number;

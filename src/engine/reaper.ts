@@ -24,7 +24,7 @@ function firstProcess(): FirstProcess {
   return { name: readStat(1)?.name ?? "", command: commandLine(1) };
 }
 
-/** npm and npx change their process name, so check the command as well. */
+/** npm and npx change their process name, so check the command line as well. */
 function isNode({ name, command }: FirstProcess): boolean {
   const program = basename(command.split(" ", 1)[0] ?? "");
   return [program, name].some((text) => /^(?:node(?:js)?|npm|npx|pnpm|yarn|bun|deno)\b/.test(text));

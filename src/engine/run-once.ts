@@ -1,5 +1,5 @@
-// Runs a program to its end, with files as its descriptors, to probe the system. Commands of agents never run this way;
-// they run through the keeper.
+// Runs a program that probes the system, with files as its descriptors, and waits for its end. Commands of agents
+// never run this way; they run through the keeper.
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { PROBE_MAX_MS, PROBE_OUTPUT_MAX_CHARS } from "../support/limits.ts";
@@ -12,7 +12,7 @@ export interface OpenFile {
 }
 
 export interface RunOnceResult {
-  /** null if it could not be started or did not end in time. */
+  /** null if the program could not be started or did not end in time. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

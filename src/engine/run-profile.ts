@@ -1,6 +1,6 @@
 // Runs the user's shell once with its profile, to learn the environment that the user works in. The shell gets its own
-// session and no terminal. If an interactive shell shared the terminal of the host, it would take the terminal over,
-// and the kernel would stop the host.
+// session and no terminal. An interactive shell that shared the host's terminal would take the terminal over, and the
+// kernel would stop the host.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

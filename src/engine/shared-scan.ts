@@ -1,5 +1,5 @@
-// Shares scans of /proc. A scan takes a while, and a kill needs several. Callers that ask during a scan, or just before
-// one, all get the result of the next scan: ending fifty shells at once costs little more than ending one.
+// Shares scans of /proc. A scan takes a while, and a kill needs several. Callers that ask during a scan, or just
+// before one, all get the result of the next scan. So ending fifty shells at once costs little more than ending one.
 import { yieldTurn } from "../support/timing.ts";
 import type { Found } from "./find-processes.ts";
 import type { StartedShell } from "./started-shell.ts";
@@ -23,7 +23,8 @@ export class SharedScan {
 
   async processesOf(shells: readonly StartedShell[]): Promise<Found> {
     const batch = this.#next ?? this.#plan();
-    // One scan can serve only one StartedShell object per shell.
+    // If the batch has another StartedShell object for the same shell, start a new batch: one scan can serve only one
+    // object per shell.
     if (shells.some((shell) => (batch.shells.get(shell.id) ?? shell) !== shell))
       return await this.#scan(shells);
     for (const shell of shells) batch.shells.set(shell.id, shell);

@@ -15,7 +15,8 @@ export function removeShellDir(root: StateRoot, dir: string): void {
     for (const name of readdirSync(dir)) unlinkSync(join(dir, name));
     if (!root.spareShellDirs.keep(dir)) rmdirSync(dir);
   } catch {
-    // The directory contains a directory (as for a session), is gone, or another process is removing it too.
+    // The directory contains another directory, as that of a session does, or is gone, or another process is removing
+    // it too.
     rmSync(dir, { recursive: true, force: true });
   }
 }

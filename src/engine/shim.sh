@@ -19,7 +19,7 @@ shim() {
   trap 'printf "failed %s\n" "$generation" >&3' EXIT
   printf nacre-shim >"/proc/$BASHPID/comm"
 
-  # The command's stdout is a pipe and not the file, because `echo x >/dev/stderr` opens it again and would truncate a
+  # Connect the command to pipes, not to the files: `echo x >/dev/stderr` opens its target again, and would truncate a
   # file. The shim opens the files, so that it can read how much was written.
   exec 4<>"$dir/record" 5>>"$dir/out" || exit 1
   # Without the hook, bash would read its script at once: it would neither wait for its job nor be confined.
@@ -56,8 +56,8 @@ shim() {
   printf 'ready %s %s %s %s %s %s\n' \
     "$generation" "$BASHPID" "$command_pid" "$REPLY" "$out_logger" "${err_logger:-$out_logger}" >&3
 
-  # When bash has its job, close the job pipe. It can become the command's stdin, which otherwise would never reach
-  # end-of-file.
+  # When bash has its job, close the job pipe. The pipe can become the command's stdin, which would otherwise never
+  # reach end-of-file.
   read -r -u 21 _
   exec 21<&- 22>&-
   # Without job control `wait` does not return for a command that is only stopped.
@@ -83,9 +83,9 @@ shim() {
   exit 0
 }
 
-# Loggers that outlive the shim become children of PID 1, and some containers have a PID 1 that never reaps: each
-# command would leave zombies. bash reaps its children by itself while it waits. Stop waiting after 50 tries, because a
-# leftover can keep the pipes open.
+# Waits for the loggers to exit. A logger that outlives the shim becomes a child of PID 1. In some containers PID 1
+# never reaps, and each command would leave zombies. bash reaps its children by itself while it waits. Stop waiting
+# after 50 tries, because a leftover can keep the pipes open.
 reap_loggers() {
   local tries
   exec 3>&- 8>&- 9>&-
@@ -110,7 +110,8 @@ restore_file() {
 }
 
 # write_trailer DIR CODE: prints how the command ended, for readers that see only the output file. A fault file means
-# that the command never began (hook.sh, or the start script of a sandbox); the reasons are those of shell/outcome.ts.
+# that the command never began: hook.sh or the start script of a sandbox has written the reason to it.
+# shell/outcome.ts handles the same reasons.
 write_trailer() {
   local fault=''
   [[ -e $1/fault ]] && read -r fault <"$1/fault"
@@ -128,9 +129,9 @@ write_trailer() {
   esac
 }
 
-# The logger: copies its stdin to the file on fd $1. The disk cap is the logger's own file size limit. The kernel
-# enforces it to the byte, even if host and keeper are dead. It does not limit other files of the command. The logger
-# runs through a link, so that it is not called "cat" in the process table: agents run `pkill cat`.
+# The logger: copies its stdin to the file on fd $1. The disk cap is the logger's file size limit, which the kernel
+# enforces to the byte, even if host and keeper are dead. The limit does not apply to other files that the command
+# writes. The logger runs through a link, so that it is not called "cat" in the process table: agents run `pkill cat`.
 log() {
   trap - PIPE INT HUP QUIT TERM
   ulimit -f "$2"
@@ -139,8 +140,8 @@ log() {
   exec -a cat "$keeper_dir/nacre-log"
 }
 
-# later_logger NAME FIFO FILE CAP_KIB: a logger for a running session. The host opens its stdin for writing after the
-# answer, and then sends an empty line; a dead host sends nothing.
+# later_logger NAME FIFO FILE CAP_KIB: a logger for a running session. After the answer, the host opens the logger's
+# stdin for writing and sends an empty line. A dead host sends nothing, and the logger exits.
 later_logger() {
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   exec 5>>"$3" || { printf 'no %s\n' "$1" >&3 && exit 1; }
@@ -199,7 +200,8 @@ start_time() {
   REPLY=${20}
 }
 
-# Waits until logger $1 has written everything the command printed. If the logger has ended, adds a flag that says how.
+# Waits until logger $1 has written everything that the command printed. If the logger has ended, adds a flag that
+# says how it ended.
 end_of_logger() {
   local sure=1 tries=0 woken='' stat state call
   while IFS= read -r stat <"/proc/$1/stat"; do
@@ -217,8 +219,8 @@ end_of_logger() {
         fi
         ;;
       T)
-        # Another process stopped the logger: continue it once. If it is stopped again, leave it stopped: that is
-        # probably intended.
+        # Another process has stopped the logger: continue it once. Leave it stopped if this happens again, because
+        # that is probably intended.
         [[ $woken ]] || kill -CONT "$1"
         woken=1
         ;;
@@ -256,8 +258,8 @@ wait_seconds() {
 }
 waiting_fd=20
 
-# lost_bytes FD LOGGER: sets REPLY to the number of bytes that a truncation has removed from the logger's file. Fails if
-# nothing is lost. Also fails if the logger is gone, because the kernel then no longer has the count.
+# lost_bytes FD LOGGER: sets REPLY to the number of bytes that a truncation has removed from the logger's file. Fails
+# if no byte is lost, or if the logger is gone, because the kernel then no longer has the byte count.
 lost_bytes() {
   local at total
   written "$1" && at=$REPLY || return

@@ -1,5 +1,5 @@
-// Slots: directories with a bash that waits for its job. The pool keeps a few of the usual kind ready, because a
-// command would otherwise wait for a fork. It opens any other kind on request.
+// Slots: directories with a bash that waits for its job. The pool keeps a few slots of the usual kind ready, because
+// a command would otherwise wait for a fork. The pool opens slots of other kinds on request.
 import { existsSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -111,7 +111,7 @@ export class SlotPool {
     try {
       while (!this.#closed && this.#idle.length < this.#options.size) {
         const slot = await this.#open(this.#options.usualKind);
-        // The keeper may have reported the death of the slot before it was in the list.
+        // The keeper may have reported the death of the slot before the slot was in the list.
         if (!isSameProcess(slot.commandPid, slot.commandStart)) return this.#replace(slot);
         this.#idle.push(slot);
       }
@@ -133,7 +133,10 @@ export class SlotPool {
     return await this.#openTwice(kind);
   }
 
-  /** Repeats a request once if the keeper died, or the state directory was removed, before the answer. */
+  /**
+   * Opens a slot. Repeats the request once if the keeper died, or if the state directory was removed, before the
+   * answer.
+   */
   async #openTwice(kind: SlotKind): Promise<Slot> {
     try {
       return await this.#openOnce(kind);
@@ -162,7 +165,7 @@ export class SlotPool {
       });
       return { ...ready, id, files, tag, key: space?.key, tagNumber };
     } catch (error) {
-      // Do not reuse the number: a shim with this number may still start.
+      // Do not reuse the tag number: a shim with this number may still start.
       const isLost = !keeper.hasFiles || !existsSync(files.record);
       removeDir(root, files.dir);
       throw isLost ? new DirectoryLost(root.path, error) : error;
@@ -204,7 +207,7 @@ function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
   }
 }
 
-/** Ignores errors: if a file has replaced a parent directory, there is nothing to remove. */
+/** Ignores errors: for example, if a file has replaced a parent directory, there is nothing to remove. */
 function removeDir(root: StateRoot, dir: string): void {
   attempt(() => removeShellDir(root, dir));
 }

@@ -2,8 +2,8 @@
 // on ext4 without a journal and with discard, rmdir takes milliseconds. A rename frees nothing.
 //
 // Spare directories have small numbers as names, so all nacre processes together keep only a few. Each process
-// remembers the numbers that it believes are in use. If another process was faster, the rename fails or replaces an
-// empty directory.
+// remembers which numbers it believes to be in use. If another process has taken or added a number first, the rename
+// fails or replaces an empty directory.
 //
 // Keeps only directories of the state root, which no sandboxed command can open. A process that has a directory open
 // can still write into it after a rename. If nacre kept directories of the workspace (placeholders), a sandboxed

@@ -1,12 +1,15 @@
-// A shell that runs or has run: its files, its processes and how to find them. taken-slot.ts creates this object at a
-// start, attach.ts reads it from disk.
+// A shell that runs or has run: its files, its processes, and what nacre needs to find the processes. taken-slot.ts
+// creates this object when a shell starts; attach.ts reads it from disk.
 import type { HostKey } from "./host-key.ts";
 import type { ShellMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
 import { childWithInnerPid, type ProcessIdentity, readStat } from "./process-table.ts";
 import type { ShellFiles } from "./state-dir.ts";
 
-/** Where the kernel assigned the PIDs on disk. The PIDs are valid only "here". */
+/**
+ * The boot and PID namespace in which the kernel assigned the recorded PIDs. The PIDs are valid only if this is
+ * "here".
+ */
 export type Origin = "here" | "another boot" | "another namespace" | "unknown";
 
 export interface StartedShell {
@@ -30,7 +33,10 @@ export interface StartedShell {
   readonly loggers?: { readonly stdout: number; readonly stderr: number };
   /** A descriptor of the script pipe of a session's bash. The session closes it. */
   readonly scriptFd?: number;
-  /** Call this after the end: removes the sandbox and writes remarks about it. Later calls do nothing. */
+  /**
+   * Call this after the end of the shell. Removes the sandbox and writes remarks about the end. Later calls do
+   * nothing.
+   */
   readonly free?: () => void;
   /** The last PID assigned before the command started. */
   readonly pidsBefore: PidMark;
@@ -39,16 +45,16 @@ export interface StartedShell {
   /** Set only if attached. */
   readonly origin?: Origin;
   /**
-   * Why nacre cannot find its processes, for example because its PIDs are not valid after a reboot; undefined if it
-   * can.
+   * Why nacre cannot find the shell's processes, for example because its PIDs are not valid after a reboot; undefined
+   * if nacre can find them.
    */
   readonly unseen?: string;
 }
 
 /**
- * Whether a process only maintains the sandbox of its shell: bwrap, the bash that runs it (sandbox/start-script.ts), or
- * the first process inside. Such a process ends by itself after the others. The kernel discards every signal that would
- * end the first process inside, except SIGKILL.
+ * Whether a process only maintains the sandbox of its shell: bwrap, the bash that runs bwrap
+ * (sandbox/start-script.ts), or the first process in the sandbox. Such a process ends by itself after the others. The
+ * kernel discards every signal except SIGKILL that would end the first process in the sandbox.
  */
 export function keepsSandbox(pid: number, { sandbox }: StartedShell): boolean {
   if (sandbox === undefined) return false;

@@ -1,5 +1,5 @@
 // The state root: every name of a file, directory or fifo below it, and the root itself. The code that writes a file
-// describes its content. The bash scripts spell the same names; test/engine/state-dir.test.ts compares them.
+// describes its content. The bash scripts use the same names literally; test/engine/state-dir.test.ts compares them.
 //
 //   <root>/shells/<id>/           SHELL_NAMES, and for a session SESSION_NAMES
 //   <root>/keepers/<pid>-<hex>/   KEEPER_NAMES: one directory per host process, named after its PID
@@ -123,7 +123,7 @@ export const KEEPER_NAMES = {
 
 /** Directories in the directory of the file tools. */
 export const FILES_NAMES = {
-  /** One link per file that is being written, named after the hash of its path. */
+  /** One link per file that is being written. The link's name is the hash of the file's path. */
   locks: "locks",
   /** One link to each temporary file (files/unfinished-writes.ts). */
   unfinished: "unfinished",
@@ -254,7 +254,7 @@ export class StateRoot {
     this.spareShellDirs = new SpareDirs(join(path, ROOT_NAMES.spareShells));
   }
 
-  /** Creates missing directories, private to this user. Throws an error that explains why the root cannot be used. */
+  /** Creates missing directories, private to this user. Throws an error that says why the root cannot be used. */
   ensure(): void {
     if (!isAbsolute(this.path)) {
       throw new NacreError("spawn_failed", `The state directory must be an absolute path: ${this.path}`);

@@ -11,7 +11,7 @@ export class StdinFeed {
   constructor(fd: number, source: Readable) {
     this.#source = source;
     this.#socket = new Socket({ fd, readable: false, writable: true });
-    // A command may stop reading before the end (`head -1`): drop the rest.
+    // A command may stop reading before the end of the stream, as `head -1` does: drop the rest.
     this.#socket.on("error", () => this.close());
     source.pipe(this.#socket);
   }

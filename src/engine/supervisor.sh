@@ -3,12 +3,14 @@
 # ends, the leftovers of its command keep running, and the sandbox keeps its /tmp and its network.
 #
 # Started inside the sandbox as: supervisor.sh BASH
-# It reads NUL-terminated fields from stdin: TOKEN DIRECTORY for the next bash, then "held" when the host has opened the
-# stdin of that bash, through which the host sends the script; or "end", "". It answers through fd 9, a pipe to the host
-# (session-reports.ts): the PID of that bash inside the sandbox, and how it ended. The bashes inherit neither stdin nor
-# fd 9; they report through /proc/1/fd/9, which only processes inside the sandbox can open.
+# It reads NUL-terminated fields from stdin. TOKEN DIRECTORY asks for the next bash. "held" follows when the host has
+# opened the stdin of that bash, through which the host sends the script. "end" "" ends the sandbox. The supervisor
+# answers through fd 9, a pipe to the host (session-reports.ts): with the PID of that bash inside the sandbox, and
+# with how that bash ended. The bashes inherit neither stdin nor fd 9; they report through /proc/1/fd/9, which only
+# processes inside the sandbox can open.
 #
-# It is the first process of its PID namespace: no signal of a command can end it, and orphans become its children.
+# The supervisor is the first process of its PID namespace: no signal from a command can end it, and orphans become
+# its children.
 set -u
 bash_path=$1
 

@@ -1,5 +1,5 @@
-// Removes finished shells from disk: those above the maximum age, then the oldest until the rest fits the quota. Never
-// removes a shell that may be alive. chooseToSweep is pure; sweep reads and removes.
+// Removes finished shells from disk: first those above the maximum age, then the oldest ones until the rest fits into
+// the quota. Never removes a shell that may be alive. chooseToSweep is pure; sweep reads and removes.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ export async function sweep(
     await yieldTurn();
   }
   const chosen = chooseToSweep(entries, limits);
-  // No caller knows the id of a slot that never got a job.
+  // Do not record the id of a slot that never got a job, because no caller knows it.
   const slots = new Set(entries.filter(({ isSlot }) => isSlot).map(({ id }) => id));
   for (const id of chosen) {
     removeShell(root, id, !slots.has(id));
@@ -120,7 +120,7 @@ interface Traces {
   readonly touchedAt: number;
 }
 
-/** How long ago the shell ended or, if unknown, was last modified. */
+/** How long ago the shell ended or, if that is unknown, how long ago its directory was last modified. */
 function ageOf({ identity, meta, exit, touchedAt }: Traces, { nowMs, boot }: Clocks): number {
   const byClockMs = nowMs - touchedAt;
   if (!identity || !boot) return byClockMs;

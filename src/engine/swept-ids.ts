@@ -9,7 +9,7 @@ import { REMOVED_SHELL_IDS_MAX_COUNT } from "../support/limits.ts";
 import { NEW_SUFFIX, ROOT_NAMES, type StateRoot } from "./state-dir.ts";
 import { isShellId, newShellId } from "./state-ids.ts";
 
-/** A full disk must not prevent a removal, so a failure is ignored. */
+/** Ignores a failure, because a full disk must not prevent the removal of a shell. */
 export function recordSwept(root: StateRoot, ids: readonly string[]): void {
   if (ids.length === 0) return;
   const path = pathOf(root);

@@ -1,5 +1,5 @@
-// Runs programs of the system that list, copy and compare files, to their end. They run outside every sandbox, with a
-// fixed environment. Commands of agents never run this way; they run through the keeper.
+// Runs system programs that list, copy and compare files, and waits for their end. They run outside every sandbox,
+// with a fixed environment. Commands of agents never run this way; they run through the keeper.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import {
@@ -10,7 +10,7 @@ import {
 import { systemCode } from "../support/system-error.ts";
 
 export interface ProgramResult {
-  /** null if it could not be started, printed too much or did not end in time. */
+  /** null if the program could not be started, printed too much or did not end in time. */
   readonly code: number | null;
   readonly stdout: Buffer;
   readonly stderr: string;

@@ -1,5 +1,5 @@
-// Which shell has a tag now. If another shell has got the tag of an ended shell, the ended shell has no processes left.
-// Two hosts can assign the same tag: their keys tell their shells apart (host-key.ts).
+// Which shell has a tag now. A tag can pass from an ended shell to a new one. If it has, the ended shell has no
+// processes left. Two hosts can assign the same tag: their keys tell their shells apart (host-key.ts).
 import type { StartedShell } from "./started-shell.ts";
 
 type Holder = Pick<StartedShell, "id" | "tag" | "key">;

@@ -15,7 +15,7 @@ export class TagNumbers {
     this.#space = space;
   }
 
-  /** Serves one call at a time, so that no caller gets a number during a scan for numbers in use. */
+  /** Serves one call at a time, so that no caller gets a number while another call scans for the numbers in use. */
   take(): Promise<number> {
     const taken = this.#queue.then(() => this.#take());
     this.#queue = taken.catch(() => undefined);

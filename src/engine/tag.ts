@@ -6,9 +6,9 @@
 //   bit 62      61..52   51..38    37..32   31..18    17..14   13..0
 //   marker 1    host 1   shell 1   host 2   shell 2   host 3   shell 3
 //
-// A tag has ones in all fields below its own. The tag of a keeper, its shims and its loggers also has ones in the
-// shell field, so no shell gets that number. No host gets a number of all ones. The host number is random and short: a
-// second limit, the key, tells hosts with the same number apart (host-key.ts).
+// In a tag, all fields below the tag's own fields contain only ones. In the tag of a keeper, its shims and its
+// loggers, the shell field also contains only ones, so no shell gets that number. No host gets a number of only ones.
+// The host number is random and short: a second limit, the key, tells hosts with the same number apart (host-key.ts).
 
 import { type HostKey, isForeign, keyAt, keyWithin } from "./host-key.ts";
 import type { TagLimits } from "./process-table.ts";

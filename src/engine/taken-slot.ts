@@ -22,7 +22,7 @@ export interface StartPlan {
   readonly command: string;
   /** True for a session: bash reads its script from its stdin, and `command` is unused. */
   readonly session?: boolean;
-  /** An absolute path. The caller has checked that it is a directory that can be entered. */
+  /** An absolute path. The caller has checked that this is a directory and that it can be entered. */
   readonly workingDir: string;
   /** Added to the engine's base environment. */
   readonly variables: Readonly<Record<string, string>>;
@@ -98,7 +98,7 @@ export class TakenSlot {
     return meta;
   }
 
-  /** Sends the job; false if the slot has died. The command's stdin follows through the same pipe. */
+  /** Sends the job. The command's stdin follows through the same pipe. Returns false if the slot has died. */
   send(job: Job): boolean {
     const { slot, plan } = this.#options;
     const pipe = new JobPipe(slot, plan.session ? "both" : "write");

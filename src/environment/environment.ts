@@ -28,7 +28,10 @@ export interface EnvironmentOptions {
   readonly set?: Readonly<Record<string, string>>;
 }
 
-/** `unusable`: bash cannot represent the name (`my.var`) or the value (NUL). `mode`: the mode excludes the variable. */
+/**
+ * `unusable`: bash cannot represent the name (such as `my.var`) or the value (which contains NUL). `mode`: the mode
+ * excludes the variable.
+ */
 export type DropReason = "unusable" | "excluded" | "injection" | "secret" | "mode";
 
 export interface DroppedVariable {
@@ -40,7 +43,10 @@ export interface BuiltEnvironment {
   readonly env: Record<string, string>;
   /** The variables that the command does not get, sorted by name. Show only their names, never their values. */
   readonly dropped: readonly DroppedVariable[];
-  /** The values of dropped secrets that are long enough to redact. A getter that JSON and util.inspect do not print. */
+  /**
+   * The values of dropped secrets that are long enough to redact. This is a getter, so that JSON and util.inspect do
+   * not print it.
+   */
   readonly droppedValues: readonly NamedValue[];
 }
 

@@ -2,7 +2,10 @@
 // inherited environment. A caller can still include or set them.
 import { matcherOf } from "./name-pattern.ts";
 
-/** Whether the variable changes bash itself, and so the scripts that run, time and record the command. */
+/**
+ * Whether the variable changes how bash works. Such a variable also changes nacre's scripts that run, time and record
+ * the command.
+ */
 export const subvertsShell = matcherOf([
   "BASH_ENV",
   "BASH_FUNC_*",

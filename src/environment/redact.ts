@@ -93,7 +93,8 @@ interface Secret {
 
 class StreamRedactor implements Redactor {
   readonly #values: ValueSearch;
-  // Starts with the last #givenChars characters that were returned, because shapes depend on the text before them.
+  // The text that is not returned yet. It is preceded by the last #givenChars characters that were returned, because
+  // shapes depend on the text before them.
   #buffer = "";
   #givenChars = 0;
   #wakesOn: RegExp | undefined;
@@ -105,7 +106,8 @@ class StreamRedactor implements Redactor {
   push(text: string): string {
     this.#buffer += text;
     const isOverfull = this.#buffer.length > 2 * REDACT_HOLD_MAX_CHARS;
-    // This chunk cannot complete the held part. Searching again for every byte would take quadratic time.
+    // This chunk cannot complete the part that is held back, so do not search it: searching again for every byte
+    // would take quadratic time.
     if (this.#wakesOn !== undefined && !isOverfull && !this.#wakesOn.test(text)) return "";
     const { secrets, openAt } = this.#find();
     const hold = this.#holdFrom(openAt);
@@ -144,7 +146,7 @@ class StreamRedactor implements Redactor {
 
   /** The start of the part that more text could turn into a secret, and what that text must contain. */
   #holdFrom(openAt: number): Hold {
-    // No shape is longer than the limit, so a shape that starts earlier is complete.
+    // No shape is longer than the limit, so a shape that starts before this position is complete.
     const earliest = Math.max(this.#givenChars, this.#buffer.length - REDACT_HOLD_MAX_CHARS);
     const holds = [
       // Only a private key contains white space.
@@ -173,7 +175,7 @@ function secretsIn(
 /** Moves the start of the held part before each secret that reaches into it, because later text can overlap with it. */
 function beforeOverlaps(secrets: readonly Secret[], hold: number): number {
   let until = hold;
-  // From last to first, so that a chain of overlapping secrets needs one pass instead of one pass per secret.
+  // Go from the last secret to the first: then a chain of overlapping secrets needs only one pass.
   const lastFirst = [...secrets].reverse();
   for (let before = -1; before !== until; ) {
     before = until;
@@ -220,7 +222,8 @@ function lastRunStart(text: string, earliest: number): number {
   return at;
 }
 
-// A private key is no longer open once its footer, or other text in place of the footer, follows.
+// The start of a private key whose end is not in the text yet. The key has ended once its footer, or other text in
+// place of the footer, follows.
 function openPrivateKey(text: string, earliest: number): Hold {
   const header = new RegExp(PEM_HEADER, "g");
   header.lastIndex = earliest;
@@ -231,7 +234,8 @@ function openPrivateKey(text: string, earliest: number): Hold {
     if (!isDecided && text.length < dashes + PEM_FOOTER_MAX_CHARS)
       return { at: found.index, wakesOn: undefined };
   }
-  // The header contains spaces, so the last run without white space may not include all of an incomplete header.
+  // Search for the header separately: it contains spaces, so the last run without white space may contain only a part
+  // of it.
   const started = text.lastIndexOf("-----BEGIN ");
   const isCut = started >= Math.max(earliest, text.length - PEM_FOOTER_MAX_CHARS);
   const at = isCut && !HEADER_FIRST.test(text.slice(started)) ? started : text.length;

@@ -9,7 +9,10 @@ export function isSecret(name: string, value: string): boolean {
   return hasSecretValue(name, value);
 }
 
-/** Whether a word anywhere in the name, or at its end, marks a secret. */
+/**
+ * Whether the name contains a word that marks a secret. Some words count anywhere in the name, others only at its
+ * end.
+ */
 export function hasSecretName(name: string): boolean {
   if (ORDINARY.has(name)) return false;
   const words = wordsOf(name);
@@ -24,13 +27,16 @@ export function hasSecretName(name: string): boolean {
   return LAST_WORDS.has(last) || LAST_COMPOUND.test(core.join("_"));
 }
 
-/** Keeps the address of a proxy even if it contains a password: programs may need the proxy to reach the network. */
+/**
+ * Whether the value looks like a secret. The address of a proxy does not count, even if it contains a password:
+ * programs may need the proxy to reach the network.
+ */
 function hasSecretValue(name: string, value: string): boolean {
   if (ORDINARY.has(name)) return false;
   return SHAPES.test(value) || (!PROXY.test(name) && URL_CREDENTIALS.test(value));
 }
 
-// A path to a secret is not the secret: POSTGRES_PASSWORD_FILE=/run/secrets/db.
+// A path to a file with a secret is not a secret itself: POSTGRES_PASSWORD_FILE=/run/secrets/db.
 function isPathToSecret(name: string, value: string): boolean {
   return POINTER.test(name) && /^(?:~|\.{0,2}\/)/.test(value) && !SHAPES.test(value);
 }
@@ -44,7 +50,7 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-// Drops a number, stage or encoding at the end: API_KEY_2, TOKEN_PROD, SIGNING_KEY_BASE64.
+// Drops a number, stage or encoding at the end of a name: API_KEY_2, TOKEN_PROD, SIGNING_KEY_BASE64.
 function withoutQualifiers(words: readonly string[]): readonly string[] {
   const end = words.findLastIndex((word) => !/^\d+$/.test(word) && !QUALIFIERS.has(word));
   return words.slice(0, end + 1);

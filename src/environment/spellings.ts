@@ -31,7 +31,8 @@ export function isCutSpelling(text: string, at: number): boolean {
 const CUT = /^(?:[\\%][\\%0-9A-Fa-fxuUrn{}]*|\\+\r?\n?[ \t]*|&[#0-9A-Za-z]*|['"][\\'"]*|\r|\r?\n[ \t]*)$/;
 
 /**
- * The characters that the text at `at` can represent. Does not read backslashes: see backslashesAt() and escapedAt().
+ * The characters that the text at `at` can represent. Does not handle backslashes: backslashesAt() and escapedAt()
+ * do.
  */
 export function spellingsAt(text: string, at: number): readonly number[] {
   const code = text.codePointAt(at) ?? 0;
@@ -152,7 +153,7 @@ function escapedBytesAt(text: string, at: number, count: number): readonly numbe
   return latin >= 0x80 ? [latin, at + 3, ...bytes] : bytes;
 }
 
-/** A character that is written as UTF-8 bytes, each after the same introducer. */
+/** A character that is written as UTF-8 bytes, with the same introducer before each byte. */
 function bytesAt(
   text: string,
   at: number,

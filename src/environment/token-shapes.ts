@@ -6,12 +6,13 @@
 export interface TokenShape {
   readonly label: string;
   /**
-   * A regular expression. It has no capturing group: redact.ts would leave the text up to the end of the group visible.
+   * A regular expression without a capturing group: if it had one, redact.ts would leave the text up to the end of
+   * the group visible.
    */
   readonly source: string;
   /**
-   * `source` without the check of the preceding character, for a secret after an escape such as `\n`, which ends in a
-   * letter.
+   * `source` without the check of the preceding character: a secret may follow an escape such as `\n`, which ends in
+   * a letter.
    */
   readonly body: string;
 }

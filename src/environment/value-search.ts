@@ -35,7 +35,7 @@ export interface ValueScan {
 export class ValueSearch {
   /** The values to find, by their first code point. */
   readonly #wanted = new Map<number, NamedValue[]>();
-  /** 1 if a value can start with a pair of characters. The index is made from the low bytes of the pair. */
+  /** Indexed by the low bytes of a pair of characters: 1 if a value can start with this pair. */
   readonly #pairs = new Uint8Array(0x10000);
   /** Whether a value may continue after the end of the text. */
   #isOpen = false;
@@ -73,7 +73,7 @@ export class ValueSearch {
     const first = value.charCodeAt(0);
     const row = (start: number) => this.#pairs.fill(1, (start & 0xff) << 8, ((start & 0xff) + 1) << 8);
     for (const start of "\\%&") row(start.charCodeAt(0));
-    // A program can leave out a line feed, so any character can follow the first one.
+    // A program can leave out a line feed after the first character, so any character can follow.
     if (startsSpelling(first) || value.charCodeAt(1) === LINE_FEED) row(first);
     // Every character has notations that start with \, % and &. A space can also be a plus sign.
     for (const second of `${value.charAt(1)}\\%&${value.charAt(1) === " " ? "+" : ""}`) {
@@ -108,7 +108,7 @@ export class ValueSearch {
     const mayStart = !LINE_BREAK.has(code) || this.#wanted.has(LINE_FEED);
     if (mayStart && isCutSpelling(text, at)) this.#isOpen = true;
     if (code !== BACKSLASH) return spellingsAt(text, at);
-    // No value starts inside a row of backslashes, only at its start.
+    // A value can begin at the start of a row of backslashes, but not inside it.
     if (text.charCodeAt(at - 1) === BACKSLASH) return [];
     const count = backslashesAt(text, at);
     return count === 0 ? [] : [BACKSLASH, at, ...escapedAt(text, at + count, count)];
@@ -136,7 +136,7 @@ export class ValueSearch {
         continue;
       }
       if (!startsSpelling(code) && value.charCodeAt(index) !== LINE_FEED) continue;
-      // Notations are ambiguous. Follow a state only once.
+      // Notations are ambiguous, so the search can reach one state in several ways. Follow each state only once.
       const key = at * 0x40000 + index;
       seen ??= new Set();
       if (seen.has(key)) continue;
@@ -177,8 +177,8 @@ interface Step {
   readonly at: number;
 }
 
-// Each level of quoting doubles the backslashes of the value and adds more. So a row of backslashes in the text matches
-// any row in the value that is not longer.
+// Each level of quoting doubles the backslashes of the value and adds more. So a row of backslashes in the text
+// matches every row of backslashes in the value that is not longer.
 function branchAtBackslash(states: number[], { value, index, text, at }: Step): void {
   const count = backslashesAt(text, at);
   const own = backslashesAt(value, index);
@@ -203,14 +203,15 @@ function take(states: number[], value: string, index: number, readings: readonly
   }
 }
 
-/** The value, its lines if it has several, and its base64 forms. */
+/** The texts to search for: the value, its lines if it has several, and its base64 forms. */
 function formsOf({ name, value }: NamedValue): NamedValue[] {
   if (value.length < REDACT_VALUE_MIN_CHARS) return [];
   const text = value.replace(/\r\n?/g, "\n");
   return [text, ...linesOf(text), ...base64Of(value)].map((form) => ({ name, value: form }));
 }
 
-// Leaves out short lines, lines of ordinary words and the delimiters of a PEM block: they also occur in other text.
+// Leaves out short lines, lines of ordinary words and the delimiters of a PEM block, because these also occur in
+// other text.
 function linesOf(text: string): string[] {
   if (!text.includes("\n")) return [];
   const lines = text.split("\n").map((line) => line.trim());
@@ -219,8 +220,8 @@ function linesOf(text: string): string[] {
 
 const LONG_WORD = new RegExp(`\\S{${REDACT_LINE_MIN_CHARS}}`);
 
-// Inside a longer text, a value can have three alignments to the groups of base64. The forms leave out the characters
-// that also encode neighboring bytes.
+// base64 encodes groups of three bytes. In a longer text, a value can begin at any of the three positions in a group,
+// which gives three forms. Each form leaves out the characters that also encode neighboring bytes.
 function base64Of(value: string): string[] {
   const bytes = Buffer.from(value);
   const inside = [0, 1, 2].map((shift) => {

@@ -52,7 +52,7 @@ export interface WantedCommand {
   readonly background: boolean;
   /** Null for a command outside a session. */
   readonly session: SessionTarget | null;
-  /** The agent's own words for what the command does. A person sees them; a remembered answer ignores them. */
+  /** What the command does, in the agent's own words. A person sees this text; a remembered answer ignores it. */
   readonly description?: string;
   /** Whether the command gets a terminal. */
   readonly terminal?: boolean;
@@ -169,9 +169,7 @@ export async function admit(
   return await decide({ wanted, context, options });
 }
 
-/**
- * Whether the command would still run as it was judged: in the same directory, with the same session state and links.
- */
+/** Whether the command would still run as it was judged: in the same directory, with the same state and links. */
 export function isCurrent(admitted: Admitted, now?: SessionSnapshot): boolean {
   const { wanted, context, snapshot, links } = admissionOf(admitted);
   const { directory, meaning } = now ?? snapshotOf(wanted, context);
@@ -233,7 +231,7 @@ async function decide(
     throw new Refusal("policy_denied", words, verdict, cwd);
   }
   if (wanted.isPreview) return create(admission);
-  // An approval for one directory does not count for another, even if the policy would allow the command there.
+  // An approval for one directory does not count for another one, even if the policy would allow the command there.
   const why = verdict.verdict === "ask" ? withTerminal(verdict) : (earlier ?? verdict);
   const { command } = wanted;
   const preview = previewOf(options.manager().previews, { command, cwd, scope: scopeOf(context) });
@@ -259,8 +257,8 @@ async function decide(
 }
 
 /**
- * If another finding decides the verdict, adds that the command gets a terminal: the person must know. The approval
- * then counts only for a start with a terminal.
+ * If another finding decides the verdict, adds to its reason that the command gets a terminal, because the person
+ * must know this. The approval then counts only for a start with a terminal.
  */
 function withTerminal(verdict: Verdict): Verdict {
   const { rule, reason, findings } = verdict;

@@ -50,7 +50,8 @@ export function requestFor(
     severity,
     span: span ?? null,
     ...(preview ? { preview } : {}),
-    // Listing the effects analyzes the command a second time. Do that only if the host reads them.
+    // A getter, because listing the effects means analyzing the command a second time: do this only if the host reads
+    // them.
     get effects() {
       found ??= effects();
       return found;
@@ -132,7 +133,7 @@ function unanswered(asked: Unanswered, asking: Asking): Refusal {
   return new Refusal("approval_pending", words, details, request.cwd);
 }
 
-/** Points out that a preview can show what the command would change, if the command only changes workspace files. */
+/** If the command only changes workspace files: a sentence that a preview can show these changes. */
 function previewOffer({ request, context, options, entryPoint }: Asking): string {
   const { effects, preview } = request;
   const workspace = options.manager().confiner.workspaceFor(context.workingDir);
@@ -144,7 +145,10 @@ function previewOffer({ request, context, options, entryPoint }: Asking): string
     : "";
 }
 
-/** Only true and { allow: true } approve. No other return value of the callback may let a command run. */
+/**
+ * Only true and { allow: true } approve a command. With any other return value of the callback, the command must not
+ * run.
+ */
 function readAnswer(answer: unknown, request: ApprovalRequest): ApprovalAnswer {
   const given = typeof answer === "object" && answer !== null ? answer : { allow: answer };
   const { allow, reason, by, remember }: Partial<Record<keyof ApprovalAnswer, unknown>> = given;

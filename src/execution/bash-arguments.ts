@@ -1,4 +1,4 @@
-// The arguments of the Bash tool, as a schema. Tool groups that the host enables add parameters.
+// The arguments of the Bash tool, as a schema. Each tool group that the host enables can add parameters.
 import { z } from "zod";
 import { MIN_TIMEOUT_MS, TERMINAL_COLS_COUNT, TERMINAL_ROWS_COUNT } from "../support/limits.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";

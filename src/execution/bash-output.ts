@@ -150,7 +150,10 @@ async function compile(source: string, name: string): Promise<LinePattern> {
   return compilePattern(source, name);
 }
 
-/** The matched line, if the output does not show it: a prompt without a newline, or a line that the filter removed. */
+/**
+ * A note with the matched line, if the output does not show that line: it is a prompt without a newline, or the
+ * filter removed it.
+ */
 function matchNote(
   waited: WaitResult | undefined,
   pattern: LinePattern | undefined,

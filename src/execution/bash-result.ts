@@ -22,8 +22,8 @@ export interface BashMetadata extends CommandMetadata, Partial<PreviewMetadata> 
   /** Whether the session has a new bash, which continues with the session's state. */
   readonly restarted?: boolean;
   /**
-   * The directory of the next command, if this command changed it. For a refused command, the directory in which it
-   * would have run.
+   * The directory in which the next command runs, if this command changed it. For a refused command, the directory in
+   * which that command would have run.
    */
   readonly cwd?: string;
   /** What the command's processes were doing shortly before its time was up. */
@@ -35,7 +35,7 @@ export interface ResultContext {
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
   readonly timing: CallTiming;
-  /** Taken during the command's last second; undefined if the command ended earlier. */
+  /** The diagnosis from the command's last second before its timeout; undefined if the command ended earlier. */
   readonly diagnosis?: Diagnosis | undefined;
 }
 

@@ -65,8 +65,8 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
   );
 
   static {
-    // Without the freeze, an assignment to a static property would seem to work, but would not change what the policy
-    // denies.
+    // Freeze the class: otherwise an assignment to a static property would seem to work, but would not change what
+    // the policy denies.
     Object.freeze(BashTool);
   }
 
@@ -141,7 +141,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
       return ToolResult.ok(dryRunLine(admitted), { ...askedOf(args), dry_run: true } as BashMetadata);
     }
     const { timeoutMs, backgroundAfterMs } = timingOf(args.timeout ?? context.timeoutMs, this.#options);
-    // The effects are known only at the end, so a preview cannot continue in the background.
+    // A preview cannot continue in the background, because its effects are known only when the command has ended.
     const longest = Math.min(
       timeoutMs ?? Number.POSITIVE_INFINITY,
       backgroundAfterMs ?? Number.POSITIVE_INFINITY,

@@ -48,8 +48,8 @@ export class CommandDiagnosis {
 
   async #sample(sampler: DiagnosisSampler, lastMs: number): Promise<void> {
     const pauseMs = DIAGNOSIS_WINDOW_MS / DIAGNOSIS_SAMPLES_COUNT;
-    // Stop sampling when the command has ended: after a kill, the remaining processes do not show what the command was
-    // waiting for.
+    // Stop sampling when the command has ended: the processes that remain after a kill do not show what the command
+    // was waiting for.
     while (!this.#isStopped && monotonicMs() < lastMs) {
       await sampler.take();
       if (sampler.hasFound) this.#sampler = sampler;

@@ -68,12 +68,12 @@ export function sandboxNotes(
 
 const GIT_CONFIG = /could not (?:lock|write) config file|\.git\/(?:config|hooks)\b.*(?:Read-only|busy)/;
 const RULES_BUSY = /\.nacre\/?['’"]?: Device or resource busy/;
-// The output is untrusted, so a note never quotes it: a quoted path would read as nacre's advice to weaken the sandbox
-// there. The pattern excludes .git and .nacre, because the option writable does not apply to them.
+// The output is untrusted, so a note never quotes it: a quoted path would look like nacre's advice to make this path
+// writable. The pattern excludes .git and .nacre, because the option `writable` does not apply to them.
 const READ_ONLY = /^(?!.*\.(?:git|nacre)\/).*read-only file system/im;
 const SPECIAL_MODE =
   /(?:changing permissions|change mode|setting permissions|set permissions|preserving permissions|create directory|create regular file|chmod).*Operation not permitted/i;
 const NO_NETWORK =
   /Network is unreachable|Temporary failure in name resolution|Could not resolve host|EAI_AGAIN|ENETUNREACH/;
-/** A single & that is not part of && or of a redirection. */
+/** Matches a single & that is not part of && or of a redirection. */
 const LEAVES_SOMETHING = /(?:^|[^&>|<])&(?![&>\d])/;

@@ -1,5 +1,5 @@
-// Reads symbolic links for the policy and remembers the answers. While a command waits in a queue, another command can
-// create a link that changes the meaning of the first one.
+// Reads symbolic links for the policy and remembers the answers. While a command waits in a queue, another command
+// can create a link that changes what the waiting command would do.
 
 import { lstatSync, opendirSync } from "node:fs";
 import type { LinkReader } from "../policy/shell-model/link-reader.ts";
@@ -52,7 +52,8 @@ function readTarget(path: string): string | null | undefined {
     if (!found) return undefined;
     return found.isSymbolicLink() ? linkTarget(path) : null;
   } catch {
-    // No permission, a loop, or a link that was just removed: a command cannot follow it either.
+    // This user has no permission, the links form a loop, or the link was just removed. A command cannot follow such
+    // a link either.
     return undefined;
   }
 }

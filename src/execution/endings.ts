@@ -61,7 +61,7 @@ export function endedResult<M extends object>(
   return ToolResult.fail<M>(failureText(outcome, dialect), { code, output: text, metadata, notes });
 }
 
-/** The sentence for a command that failed. */
+/** The sentence that says how a command failed. */
 export function failureText(outcome: Outcome | undefined, dialect: Dialect = "shells"): string {
   return dialect === "modes" ? `[command ${modesText(outcome)}]` : shellsText(outcome);
 }

@@ -59,7 +59,9 @@ export interface ExecutionOptions {
   readonly policyFile?: string;
   /** Rules of the host, in addition to those in files. */
   readonly rules?: readonly WrittenRule[];
-  /** Loads the policy. Tools that share one pass the same function. @default a loader created from these options */
+  /**
+   * Loads the policy. Tools that share one policy get the same function. @default a loader created from these options
+   */
   readonly loadJudging?: () => Promise<Judging>;
   /** Receives every verdict and approval. @default none */
   readonly events?: Events;
@@ -79,7 +81,7 @@ export type ResolvedExecutionOptions = Readonly<
   >
 > & {
   readonly returnAfterMs: number | undefined;
-  /** A function, because the process-wide manager can be reset between two calls. */
+  /** Returns the manager. This is a function, because the process-wide manager can be reset between two calls. */
   readonly manager: () => ShellManager;
 };
 
@@ -110,7 +112,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
   };
 }
 
-/** Loads the policy once, at its first use: a server must not wait for the policy when it starts. */
+/** Returns a function that loads the policy at its first call: a server must not wait for the policy when it starts. */
 export function judgingLoader(options: ExecutionOptions): () => Promise<Judging> {
   let loading: Promise<Judging> | undefined;
   return () => {

@@ -15,7 +15,7 @@ import { readerOf, scopeOf } from "./scope.ts";
 /** An entry of `finished` in the metadata of a result. */
 export interface FinishedShell {
   readonly bash_id: string;
-  /** "swept" if its files were removed before its end could be reported. */
+  /** "swept" if the shell's files were removed before its end could be reported. */
   readonly status: string;
   readonly exit_code: number | null;
   readonly unread_lines: number;

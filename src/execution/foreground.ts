@@ -1,6 +1,6 @@
 // Runs one foreground command in a separate bash. Waits until fewer commands are running, then starts it. Returns
-// when the command has ended: by itself, by its timeout, or because the call was cancelled. The shell's outcome shows
-// which.
+// when the command has ended by itself, at its timeout, or because the call was cancelled. The shell's outcome shows
+// which of these happened.
 import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Admitted } from "./admission.ts";

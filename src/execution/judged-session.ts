@@ -120,12 +120,12 @@ export class JudgedSession {
     return await this.#session.restart();
   }
 
-  /** Ends the session and everything it ever started. */
+  /** Ends the session and everything that it has started. */
   async close(): Promise<KillReport> {
     return await this.#session.close();
   }
 
-  /** A command with its own directory runs there, under the rules of that directory. */
+  /** A command that names its own directory runs in that directory, under the rules of that directory. */
   async #admit(
     command: string,
     { env, cwd, signal, ...options }: Pick<SessionRunOptions, "env" | "cwd" | "workingDir" | "signal">,
@@ -133,8 +133,8 @@ export class JudgedSession {
     terminal = false,
   ): Promise<Admitted> {
     const workingDir = cwd === undefined ? options.workingDir : resolve(this.cwd, cwd);
-    // An earlier call may have named the same directory, and a command may have left it since. Forget the name: the
-    // session then changes to the directory again.
+    // An earlier call may have named the same directory, and a command may have changed to another one since. Forget
+    // the name, so that the session changes to the named directory again.
     if (cwd !== undefined) this.#session.forgetNamedDirectory();
     const context = {
       ...this.#context,

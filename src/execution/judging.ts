@@ -22,7 +22,7 @@ export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
   /** The paths that the command would affect, and how. Empty if the host supplies its own judge. */
   readonly effects: (command: string, facts: PolicyFacts) => readonly ExplainedPath[];
-  /** The effects for which an answer about the command can be remembered; null if they are not known. */
+  /** The effects that a remembered answer about the command would cover; null if they are not known. */
   readonly judgedEffects: (
     command: string,
     verdict: Verdict,
@@ -45,11 +45,14 @@ export type Moment = Pick<PolicyFacts, "cwd" | "session" | "terminal">;
 export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rules"> {
   readonly policy?: PolicyFacts["profile"];
   readonly sandbox?: SandboxProfile;
-  /** Whether commands may run without the sandbox. If so, the policy cannot rely on it. */
+  /** Whether commands may run without the sandbox. If so, the policy must not rely on the sandbox. */
   readonly allowUnsandboxed?: boolean;
   readonly entryPoint?: EntryPoint;
   readonly judge?: Judging["judge"];
-  /** The home directory of another, non-root user for whom commands are judged. @default this user's */
+  /**
+   * The home directory of another user. Commands are then judged as if this user, who is not root, ran them. @default
+   * this user's
+   */
   readonly home?: string;
   /** Ignores the rule files. Only for commands that nacre itself writes. @default false */
   readonly ignoreRuleFiles?: boolean;

@@ -13,7 +13,7 @@ export interface Leftover {
 }
 
 /**
- * Changes a kill report: the command's bash appears with the text of the command, not with the name of nacre's script.
+ * Changes a kill report: shows the text of the command for the command's bash, instead of the name of nacre's script.
  */
 export function namedReport(report: KillReport, { command: text, started }: ShellProcess): KillReport {
   const short = text.length > EXCERPT_MAX_CHARS ? `${text.slice(0, EXCERPT_MAX_CHARS)}…` : text;

@@ -1,6 +1,6 @@
-// A run that a program can await, or read while the command runs. LiveOutput follows the output of one command. begin()
-// sets the position where the output begins, finish() the position where it ends. Each reader starts from the
-// beginning.
+// A run that a program can await, or read while the command runs. LiveOutput follows the output of one command:
+// begin() sets the position at which the output begins, and finish() the position at which it ends. Each reader
+// starts from the beginning.
 import { dirname } from "node:path";
 import {
   decodePieces,
@@ -38,7 +38,7 @@ export class LiveOutput {
     this.#listener = listener;
   }
 
-  /** Call again if another bash runs the command instead: the new positions replace the old ones. */
+  /** Call this again if another bash runs the command instead. The new positions replace the old ones. */
   begin(positions: Positions): void {
     this.#begin = positions;
     this.#hasBegun.resolve();

@@ -26,7 +26,7 @@ export interface NoteFacts {
   readonly ended: EndedCommand;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  /** How the reader can end the leftovers. */
+  /** Tells the reader how to end the leftovers. */
   readonly howToEnd: string;
 }
 
@@ -101,7 +101,7 @@ function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] 
   return found === undefined ? [] : [`"${found}" exists: quote paths with spaces.`];
 }
 
-/** Sequences of adjacent words without a quote or an operator between them, longest first. */
+/** Sequences of adjacent words with no quote and no operator between them, longest first. */
 function barePhrases(command: string): string[] {
   const phrases: string[] = [];
   const bare = command.replace(/"[^"]*"|'[^']*'|\\[\s\S]/g, ";");

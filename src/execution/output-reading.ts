@@ -114,8 +114,8 @@ async function textOf(
     if (!follows && before && hasContext) parts.push("--");
     parts.push(`${line.stream}:${line.line}: ${isInKey ? KEY_MARK : sanitize(line.text)}`);
     isInKey = KEY_BEGIN.test(line.text) || (isInKey && !KEY_END.test(line.text));
-    // A result can contain thousands of short lines, and each needs a read and a redaction. So yield to the event loop
-    // between them.
+    // A result can contain thousands of short lines, each of which must be read and redacted. So yield to the event
+    // loop between lines.
     if (monotonicMs() - turnMs < SEARCH_TURN_MS) continue;
     await yieldTurn();
     turnMs = monotonicMs();
@@ -123,7 +123,9 @@ async function textOf(
   return parts.join("\n");
 }
 
-/** Marks the lines of a private key, which are recognizable only together with the key's first line. */
+/**
+ * Matches the first line of a private key. The lines after it are recognizable as a key only together with this line.
+ */
 const KEY_BEGIN = /-----BEGIN [A-Z ]*PRIVATE KEY/;
 const KEY_END = /-----END /;
 const KEY_MARK = "[redacted:private key]";

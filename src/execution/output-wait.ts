@@ -40,7 +40,7 @@ export async function waitForOutput(
 ): Promise<WaitResult | undefined> {
   if (!isNamed(args) && args.wait_ms === undefined) return undefined;
   const timeoutMs = args.wait_ms ?? WAIT_DEFAULT_MS;
-  // A prompt is not a complete line, so a wait for new lines would miss it.
+  // In a terminal, do not wait for new lines: a prompt is not a complete line, so such a wait would miss it.
   if (shell.terminal && !isNamed(args)) {
     await shell.terminal.settle(timeoutMs, { signal: context.signal });
     return undefined;

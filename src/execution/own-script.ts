@@ -1,5 +1,5 @@
-// bash names its script in its messages. Outside a session, the script is a file of nacre, and its name means nothing
-// to the reader. So change the messages: they must begin like those of `bash -c`.
+// bash names its script in its messages. Outside a session, the script is a file of nacre, whose name means nothing
+// to the reader. So this file changes the messages: they then begin like those of `bash -c`.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { OutputParts } from "./render.ts";
 

@@ -43,7 +43,7 @@ export async function previewResult(
   { command, context, options }: Admitted,
   { description, howToCommit, maxPaths, isReaderConfined = false }: PreviewResultOptions,
 ): Promise<ToolResult<BashMetadata>> {
-  // A preview always runs in a sandbox.
+  // The command of a preview always runs in a sandbox.
   const hiddenUnder = isReaderConfined ? () => shell.id : undefined;
   const { text, truncated, outputFile } = await render(ownScriptParts(shell), options, { hiddenUnder });
   const { exitCode, durationMs, outcome, remarks, workingDir, confinement } = shell;

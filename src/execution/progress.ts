@@ -33,7 +33,8 @@ export function reportProgress(
 }
 
 /**
- * Sanitizes the text before cutting it, because a part of a secret is not recognizable. Some secrets span many lines.
+ * The last lines of the output. Sanitizes the text before cutting it: a part of a secret is not recognizable, and
+ * some secrets span many lines.
  */
 function lastLines({ path, from: start }: SpoolStart, sanitize: TextSanitizer): string {
   const size = sizeOf(path);

@@ -1,5 +1,5 @@
-// A note for output that ends with a question. A program that reads an answer gets end-of-file, because commands have
-// no stdin.
+// A note for output that ends with a question. A program that tries to read the answer gets end-of-file, because
+// commands have no stdin.
 import { PROMPT_TAIL_MAX_CHARS } from "../support/limits.ts";
 
 export function promptNote(text: string): string[] {

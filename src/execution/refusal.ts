@@ -14,7 +14,7 @@ export interface Why {
   readonly reason?: string | null;
   readonly alternative?: string | null;
   readonly span?: Span | null;
-  /** The id of the approval request. Absent if the policy denied the command, or if the answer was no. */
+  /** The id of the approval request. Missing if the policy denied the command, or if the answer was no. */
   readonly approval_id?: string;
 }
 

@@ -25,7 +25,7 @@ export interface RunCommandOptions {
   readonly signal?: AbortSignal;
   /** Receives the output while the command runs. */
   readonly onOutput?: OutputListener;
-  /** Called when the command starts, with the location of its output. @internal */
+  /** Receives the location of the output when the command starts. @internal */
   readonly onStart?: (parts: RunResult["parts"]) => void;
   /** Leaves the texts of the result empty, for a caller that reads the files itself. @internal */
   readonly omitText?: boolean;

@@ -1,4 +1,5 @@
-// The scope of a call, which decides which shells it sees, and its reader, which decides its position in their output.
+// The scope and the reader of a call. The scope decides which shells the call sees, the reader at which position it
+// reads their output.
 
 import { sweptError } from "../shell/output-search.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";

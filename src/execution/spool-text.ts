@@ -31,7 +31,7 @@ export interface SpoolPart {
   readonly to: number;
   /** Returns a file that contains only this part, to show to a reader. @default path */
   readonly file?: () => string;
-  /** Applied to the text before it is sanitized. */
+  /** Changes the text before it is sanitized. */
   readonly first?: (text: string) => string;
 }
 
@@ -81,7 +81,8 @@ export async function filteredTextOf(
     const last = at + SCAN_PIECE_BYTES >= part.to;
     const bytes = readRange(part.path, at, Math.min(part.to, at + SCAN_PIECE_BYTES));
     const text = rest + decoder.push(bytes) + (last ? decoder.end() : "");
-    // Split a very long line: otherwise the whole line would stay in memory and be searched again for every chunk.
+    // Split a very long line: otherwise nacre would keep the whole line in memory and search it again for every
+    // chunk.
     const complete = last || (text.length > FILTER_LINE_MAX_CHARS && !text.includes("\n"));
     const end = complete ? text.length : beforeOpenKey(text, text.lastIndexOf("\n") + 1);
     rest = text.slice(end);

@@ -13,16 +13,16 @@ import { type Admitted, isCurrent, readmit, type SessionSnapshot, type SessionTa
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { scopeOf } from "./scope.ts";
 
-/** The options that the admission fixes. */
+/** The options whose values come from the admission. */
 type Decided = "command" | "workingDir" | "env" | "scope" | "session";
 
-// One semaphore per process, not per tool: two tools of one scope share the machine.
+// One set of semaphores for the whole process, not for each tool, because two tools of one scope share the machine.
 const foreground = new KeyedSemaphore(FOREGROUND_PER_SCOPE_MAX_COUNT);
 
 /**
  * Runs the command in its session. First waits for the earlier commands of the session, then until fewer foreground
- * commands of the scope are running. Commands that ran in the meantime may have changed the session and so made this
- * command harmful. So after each wait, the policy judges the command again if anything has changed.
+ * commands of the scope are running. Commands that ran in the meantime may have changed the session in a way that
+ * makes this command harmful. So after each wait, the policy judges the command again if anything has changed.
  */
 export async function runAdmitted(
   admitted: Admitted,
@@ -49,7 +49,7 @@ export async function startInSession(
   const session = sessionFor(admitted);
   checkPlace(admitted, options.previewDir);
   const command = admitted.use();
-  // Do not await between the last check and the start: a command that ends in between could change the session.
+  // Do not await between the last check and the start: a command that ends between them could change the session.
   for (let current = admitted; !isCurrent(current); ) current = await readmit(current);
   return await session.start(command, { ...options, ...callOptions(admitted) });
 }

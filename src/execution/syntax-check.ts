@@ -5,8 +5,8 @@ import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 
 /**
- * The error if bash cannot read the text. Nothing was run. The result has bash's message as its output, and exit code
- * 2.
+ * The error if bash cannot read the text. Nothing has run. The result of the call shows bash's message as output, and
+ * exit code 2.
  */
 export class BashSyntaxError extends NacreError {
   static readonly EXIT_CODE = 2;
@@ -25,9 +25,9 @@ export async function checkSyntax(
   { workingDir, scope }: { readonly workingDir: string; readonly scope: string },
   options: ResolvedExecutionOptions,
 ): Promise<void> {
-  // The text is a here-document with a delimiter that no text contains by accident. extglob is on because the session
-  // or an earlier line may have set it. `bash -n` does not run shopt, so it would reject text that the session's bash
-  // can read.
+  // Pass the text as a here-document with a delimiter that no text contains by accident. Turn extglob on, because the
+  // session or an earlier line may have done so: `bash -n` does not run shopt, so without extglob it would reject
+  // text that the session's bash can read.
   const end = `end-${randomUUID()}`;
   const manager = options.manager();
   const shell = await manager.createShell({
@@ -40,7 +40,7 @@ export async function checkSyntax(
   await shell.waitUntil({ exit: true });
   const { outcome } = shell;
   const complaint = shell.getNewOutput().replace(/^\[stderr\]\n/, "");
-  // Forget this shell, because the caller did not start it and must not see it in a list.
+  // Forget this shell: the caller did not start it, so lists must not show it.
   manager.forget(shell);
   if (outcome?.kind === "exited" && outcome.code !== 0) {
     throw new BashSyntaxError(complaint.replaceAll("/dev/stdin: line ", "bash: line "));

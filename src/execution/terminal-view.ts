@@ -15,7 +15,10 @@ export interface TerminalMetadata {
   readonly screen: readonly string[];
   /** Row and column count from 1. */
   readonly cursor: CursorPosition;
-  /** What the program waits for: a line, a key or a secret; "maybe" if that is not known, "no" if it is not waiting. */
+  /**
+   * What the program waits for: a line, a key or a secret; "maybe" if that is not known, "no" if the program does not
+   * wait.
+   */
   readonly waiting: Waiting;
   /** The numbers, from 1, of the rows that differ from this reader's last result. */
   readonly changed_rows: readonly number[];
@@ -34,8 +37,8 @@ export interface ShownTerminal {
 const seen = new WeakMap<ShellProcess, Map<string, readonly string[]>>();
 
 /**
- * Turns raw output off: control codes draw the screen, and a reader must not see them, even if the host wants raw
- * output.
+ * The options with raw output turned off: the output contains the control codes that draw the screen, and a reader
+ * must not see them, even if the host wants raw output.
  */
 export function withoutCodes(options: ResolvedExecutionOptions): ResolvedExecutionOptions {
   return { ...options, rawOutput: false };
@@ -91,7 +94,9 @@ function screenText(
   return `${head}\n${rows.join("\n")}\n[waiting: ${waiting}; the program ${WAITING_WORDS[waiting]}]`;
 }
 
-/** Searches the rows of one line together, because a secret can continue in the next row. */
+/**
+ * Removes secrets from the rows. Searches all rows of a line together, because a secret can continue in the next row.
+ */
 export function rowsWithoutSecrets(
   rows: readonly ScreenRow[],
   cols: number,

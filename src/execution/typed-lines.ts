@@ -33,7 +33,10 @@ interface Prompt {
 /** Entered lines of a command that may not be complete. */
 interface Pending {
   readonly text: string;
-  /** False if bash either waits for the rest of the command or has rejected the text. nacre cannot tell which. */
+  /**
+   * False if bash either waits for the rest of the command or has rejected the text: nacre cannot distinguish the two
+   * cases.
+   */
   readonly isReadable: boolean;
 }
 
@@ -114,9 +117,9 @@ async function judgeLines(
 }
 
 /**
- * Throws a refusal if the command may not run. Of all shells, only bash is known to run nothing of a text that it
- * cannot read. Another shell can treat `[[` as a program and run the text before it. So no other shell gets a text that
- * bash cannot read.
+ * Throws a refusal if the command may not run. If bash cannot read a text, bash runs no part of it. Another shell may
+ * run a part: it can treat `[[` as a program and run the text before it. So nacre types a text that bash cannot read
+ * into no other shell.
  */
 async function judgeText(
   command: string,
@@ -139,7 +142,8 @@ async function judgeText(
   if (!(await isReadable(judged))) return "unreadable";
   if (/(?<!\\)(?:\\\\)*\\\n$/.test(command)) return "open";
   if (!isBash || !command.includes("<<")) return "complete";
-  // After a complete command, the parenthesis is an error. In a here-document without its end, it is text.
+  // Check the command with a parenthesis added. After a complete command, the parenthesis is a syntax error. If the
+  // command ends inside a here-document, the parenthesis is text.
   const place = { workingDir: context.workingDir, scope: scopeOf(context) };
   return (await isReadable(() => checkSyntax(`${command})`, place, options))) ? "open" : "complete";
 }
@@ -151,7 +155,7 @@ function tooLong(): NacreError {
   );
 }
 
-/** The lines that Enter completes, split at each Ctrl-C, and the text that stays on the line. */
+/** The lines that Enter completes, and the text that stays on the line. Splits both at each Ctrl-C. */
 export function linesOf(before: string, { text, keys }: TypedInput): { entered: string[]; rest: string } {
   const entered = [""];
   let rest = before;

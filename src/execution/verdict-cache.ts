@@ -1,7 +1,7 @@
-// Remembers the verdicts on recent commands, because agents repeat commands and a judgment takes longer than most
-// builtins. The policy is pure: its verdict depends only on the text, the facts and the answers about links. So an
-// earlier verdict is reused only if the text and all facts are equal, and every link that the policy asked about still
-// has the same target.
+// Remembers the verdicts on recent commands, because agents repeat commands, and judging a command takes longer than
+// running most builtins. The policy is pure: its verdict depends only on the text, the facts and the answers about
+// links. So an earlier verdict is reused only if the text and all facts are equal, and every link that the policy
+// asked about still has the same target.
 import { isDeepStrictEqual } from "node:util";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
 import { VERDICT_CACHE_COMMAND_MAX_CHARS, VERDICT_CACHE_MAX_COUNT } from "../support/limits.ts";

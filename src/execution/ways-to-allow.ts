@@ -1,5 +1,6 @@
-// The settings that would allow a refused command when no person can be asked, in the terms of its entry point. No
-// other file names such a flag or setting. Each setting is tested against the policy before nacre suggests it.
+// The settings that would allow a refused command when no person can be asked. Names each setting as the entry point
+// of the command (library, CLI or MCP server) names it. No other file names such a flag or setting. Each setting is
+// tested against the policy before nacre suggests it.
 import type { SandboxProfile } from "../engine/confinement.ts";
 import { EFFECT_KINDS } from "../policy/programs/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
@@ -70,7 +71,7 @@ function fileOfRule(id: string, sets: readonly UserRuleSet[]): string {
   return sets.find(({ rules }) => rules.some((rule) => rule.id === id))?.file ?? "the option rules";
 }
 
-/** The broadest rules that would lift the given ones: one for any program, and one for any effect. */
+/** The broadest user rules that would lift the given rules: one for any program, and one for any effect. */
 function lifting(lifts: readonly string[]): UserRuleSet {
   const rule: UserRule = {
     id: "any-program",

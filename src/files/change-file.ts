@@ -26,7 +26,7 @@ export interface FileChange {
   readonly tool: string;
   /** The text that an approval is bound to. */
   readonly what: string;
-  /** Returns the new bytes, or throws if it cannot make them. `before` is undefined if there is no file. */
+  /** Returns the new bytes. Throws if the change is impossible. `before` is undefined if there is no file. */
   readonly change: (before: Buffer | undefined, file: AdmittedFile) => Buffer;
 }
 

@@ -1,5 +1,6 @@
-// Replaces text in the content of a file: exact matches only, all edits or none. Two differences are tolerated, because
-// they cannot lead to a wrong match: LF in the edit where the file has CRLF, and the line numbers that Read prints.
+// Replaces text in the content of a file: only exact matches, and either all edits or none. It tolerates two
+// differences, because they cannot lead to a wrong match: LF in the edit where the file has CRLF, and the line
+// numbers that Read prints.
 import { NacreError } from "../support/errors.ts";
 import { excerpt } from "../support/excerpt.ts";
 import { MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";

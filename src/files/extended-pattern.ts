@@ -1,6 +1,6 @@
-// Translates a regular expression for ripgrep into one for grep -E. Used only if ripgrep is not installed. RE2 checks
-// the pattern first and rejects back-references and patterns that are too large. A pattern that grep cannot express is
-// rejected, not approximated.
+// Translates a regular expression for ripgrep into one for grep -E. nacre uses it only if ripgrep is not installed.
+// RE2 checks the pattern first and rejects back-references and patterns that are too large. This module rejects a
+// pattern that grep cannot express, instead of approximating it.
 import { NacreError } from "../support/errors.ts";
 import { compilePattern } from "../text/pattern.ts";
 
@@ -39,7 +39,10 @@ function nextPart(rest: string): { readonly text: string; readonly length: numbe
   throw unsupported(sequence);
 }
 
-/** Moves `]`, `^` and `-` to where grep reads them literally, because grep has no escapes inside brackets. */
+/**
+ * Translates a bracket expression. Moves `]`, `^` and `-` to positions at which grep reads them literally, because
+ * grep has no escapes inside brackets.
+ */
 function bracket(rest: string): { readonly text: string; readonly length: number } {
   const found = /^\[(\^?)((?:\[:\w+:\]|\\.|[^\]\\])+)\]/s.exec(rest);
   if (!found) throw unsupported("[");

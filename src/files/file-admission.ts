@@ -8,8 +8,8 @@
 //     checkRoots     the allowed roots
 //     admit          the policy on both paths, approval (execution/admission.ts)
 //
-// The operation then opens the resolved path without following links. If the caller's path resolves to another file by
-// then, the operation starts again.
+// The operation then opens the resolved path without following links. If the caller's path now resolves to another
+// file, the operation starts again.
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { type Admitted, admit } from "../execution/admission.ts";
@@ -52,7 +52,7 @@ export type FileEffect =
   | { readonly kind: "write"; readonly tool: string; readonly what: string };
 
 /**
- * Admits the operation, then calls `work`. If the path meanwhile resolves to another file, `work` returns "moved", and
+ * Admits the operation, then calls `work`. If the path resolves to another file by then, `work` returns "moved", and
  * both steps are repeated.
  */
 export async function withAdmittedFile<T>(
@@ -74,7 +74,10 @@ export async function withAdmittedFile<T>(
   throw movingPath(path);
 }
 
-/** The text that an approval of a write is bound to: different content needs a new approval. */
+/**
+ * Describes the content of a write for its approval. An approval is bound to this text, so different content needs a
+ * new approval.
+ */
 export function describeContent(bytes: Buffer | string): string {
   const digest = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
   return `${Buffer.byteLength(bytes)} bytes, sha256 ${digest}`;
@@ -105,7 +108,7 @@ async function admitFile(
 
 /** The command with the same effect. Single quotes preserve every character of a path. */
 export function commandFor(effect: FileEffect, path: string, real: string, missingDirs: number): string {
-  // Name the resolved path too: this binds the verdict to the file that will be opened.
+  // Name the resolved path, too: the verdict then applies to the file that will be opened.
   const paths = (path === real ? [path] : [path, real]).map(shellQuote).join(" ");
   if (effect.kind === "read") return `cat -- ${paths}`;
   const parent = missingDirs > 0 ? `mkdir -p -- ${shellQuote(dirname(real))} && ` : "";

@@ -1,5 +1,5 @@
-// Allows one writer per file among all nacre processes with the same state root. Other programs do not use the lock and
-// can write at any moment. The version check right before the rename detects most of their changes.
+// Allows one writer per file among all nacre processes with the same state root. Other programs do not use the lock,
+// and can write to the file at any moment. The version check right before the rename detects most of their changes.
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -13,7 +13,7 @@ export function missingFile(path: string, { nearest, missingDirs }: Located): Na
   return new NacreError("invalid_input", `${what}: ${shownPath(path)}.${near}`);
 }
 
-/** The error for an answer of load() without the bytes of a file. */
+/** The error if the answer of load() does not contain the bytes of a file. */
 export function notLoaded(
   path: string,
   answer: Exclude<LoadAnswer, { kind: "loaded" | "moved" }>,
@@ -53,7 +53,7 @@ export function movingPath(path: string): NacreError {
   );
 }
 
-/** Describes a refusal of the operating system. Returns any other error unchanged. */
+/** The error for a system error, with an explanation. Returns any other error unchanged. */
 export function systemProblem(thrown: unknown, path: string): unknown {
   if (thrown instanceof NacreError) return thrown;
   const code = systemCode(thrown);

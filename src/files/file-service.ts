@@ -32,7 +32,7 @@ export class FileService {
     return known;
   }
 
-  /** Removes the temporary files and locks of killed hosts. Only the first call does work. */
+  /** Removes the temporary files and locks of killed hosts. Only the first call does anything. */
   tidy(): void {
     if (this.#isTidy) return;
     this.#isTidy = true;

@@ -9,8 +9,8 @@ export interface GlobPattern {
   /** The directory that the pattern starts with, "" if it starts with a wildcard. */
   readonly base: string;
   /**
-   * A pattern for file names that the search program can apply. It matches at least the names of all matching files;
-   * undefined if there is no such pattern.
+   * A pattern for file names that the search program can apply. It matches the names of all files that the glob
+   * matches, and may match more names. undefined if there is no such pattern.
    */
   readonly name: string | undefined;
   /** `path` is relative to the directory of the search. */

@@ -55,7 +55,8 @@ function* recordsOf(output: Buffer, hasContext: boolean): Generator<GrepRecord> 
     const newline = output.indexOf(NEWLINE, nul);
     const end = newline === -1 ? output.length : newline;
     const given = textOfBytes(output.subarray(at, nul)).replace(BINARY_MESSAGES, "");
-    // The program prints a separator before each group of lines except the first. A file name can also begin with it.
+    // The program prints a separator before each group of lines except the first. A file name can also begin with the
+    // separator.
     const hasSeparator = hasContext && last !== undefined && given !== last && given.startsWith(SEPARATOR);
     const path = hasSeparator ? given.slice(SEPARATOR.length) : given;
     yield { path, hasSeparator, rest: output.subarray(nul + 1, end) };

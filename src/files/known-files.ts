@@ -5,7 +5,7 @@ import { sha256Of } from "./disk/store.ts";
 
 export interface KnownVersion {
   readonly sha256: string;
-  /** undefined if the bytes were dropped to save memory. They only serve to show the changes in a message. */
+  /** undefined if the bytes were dropped to save memory. nacre uses them only to show changes in a message. */
   readonly bytes: Buffer | undefined;
 }
 

@@ -51,8 +51,8 @@ export function showLines(
 }
 
 /**
- * The parts of the text that can be shown. Parts that are close together are joined. The hidden rest of a long line
- * separates two parts.
+ * The parts of the text that can be shown. The hidden rest of a long line separates two parts. Joins parts that are
+ * close together.
  */
 function shownRanges(text: string, starts: readonly number[], first: number, last: number): TextRange[] {
   const ranges: TextRange[] = [];

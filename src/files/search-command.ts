@@ -1,5 +1,5 @@
-// The commands that search files: ripgrep if it is installed, otherwise find, git and grep. All skip .git, follow no
-// links below the start, and separate paths with NUL. All except find and grep honor ignore files.
+// The commands that search files: ripgrep if it is installed, otherwise find, git and grep. All of them skip .git,
+// follow no links below the start, and separate paths with NUL. All except find and grep respect ignore files.
 import { accessSync, constants } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
@@ -44,7 +44,7 @@ export function listCommand(program: SearchProgram, request: ListRequest): Searc
 export function grepCommand(program: SearchProgram, request: GrepRequest): SearchCommand {
   const isLong = request.mode === "content";
   const command = program === "rg" ? ripgrepText(request) : plainGrepText(request);
-  // exec replaces bash with the search program, which saves a process.
+  // Use exec, which replaces bash with the search program and so saves a process.
   return { command: program === "rg" && !isLong ? `exec ${command}` : command, isLong };
 }
 

@@ -32,7 +32,10 @@ export interface SearchFound {
   readonly notes: readonly string[];
 }
 
-/** Searches below `base` in the path of a call. Throws if the program refuses the pattern or cannot search at all. */
+/**
+ * Searches the path that a call names, or the directory `base` below that path. Throws if the program refuses the
+ * pattern or cannot search at all.
+ */
 export async function searchIn(
   given: string,
   base: string,
@@ -64,7 +67,8 @@ function complaintOf(stderr: string): string {
 /** In a dry run, returns the line to show. */
 async function runSearch(search: SearchCommand, call: FileCall): Promise<SearchOutput | string> {
   const { env: _, ...context } = call.context;
-  // End a long search early with head: the number of matching lines is unlimited, and nacre stores all output on disk.
+  // End a long search early with head: the number of matching lines is unlimited, and all output of a command goes to
+  // disk.
   const limit = `| head -c ${SEARCH_OUTPUT_MAX_BYTES}; exit "\${PIPESTATUS[0]}"`;
   const command = search.isLong ? `${search.command} ${limit}` : search.command;
   const admitted = await admit({ command, background: false, session: null }, context, call.options);

@@ -16,7 +16,7 @@ export type LineEndings = "lf" | "crlf" | "mixed" | "none";
 /** Throws for binary data and for other encodings. The error names the kind and the size of the data. */
 export function decodeFile(bytes: Buffer, path: string): TextFile {
   const file = decode(bytes, path);
-  // A text file contains no NUL. binaryKind() accepts a few, because a command can print NUL as a separator.
+  // A text file contains no NUL. binaryKind() accepts a few NULs, because a command can print NUL as a separator.
   if (file.text.includes("\0")) throw notText(path, "binary data", bytes.length);
   return file;
 }

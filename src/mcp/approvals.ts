@@ -63,13 +63,14 @@ export class Approvals {
       approve: async (request, { rememberable }) => {
         if (asked && hasAnswer) {
           const answer = inputResponse(mcpReq.inputResponses, KEY);
-          // Anything but a clear yes is a final no: otherwise nacre would ask a client without a person forever.
+          // Treat anything but a clear yes as a final no: otherwise nacre would ask again and again if the client has
+          // no person.
           if (answer.kind !== "elicit" || answer.action !== "accept") return { allow: false, by: BY };
           hasAnswer = false;
           if (isSameRequest(asked, request)) return accepted(answer.content);
         }
         open = { request, rememberable };
-        // End the round: nacre sends the question instead of a result.
+        // End the round here: the server then sends the question instead of a result.
         throw new AnswerComesLater("a person has to be asked first");
       },
       question: () => open && this.#ask(open),

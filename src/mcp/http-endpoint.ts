@@ -1,5 +1,6 @@
-// Serves the HTTP clients of one token, in both protocol eras (mcp-server.ts). A request of the newer era is served on
-// its own; a request of the older era belongs to a connection (http-sessions.ts). This file does not use the tools.
+// Serves the HTTP clients of one token, in both protocol eras (mcp-server.ts). The server handles each request of the
+// newer era on its own; a request of the older era belongs to a connection (http-sessions.ts). This file does not use
+// the tools.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   createMcpHandler,

@@ -1,6 +1,6 @@
-// Decides which requests the HTTP server accepts. A web page in a browser on this machine could send requests through a
-// name that resolves to this machine (DNS rebinding) or through a form, so the guard checks the Host and Origin
-// headers. Other users of this machine could also connect, so the guard requires a token.
+// Decides which requests the HTTP server accepts. A web page in a browser on this machine could send requests to the
+// server: through a host name that resolves to this machine (DNS rebinding), or through a form. So the guard checks
+// the Host and Origin headers. Other users of this machine could also connect, so the guard requires a token.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { NacreError } from "../support/errors.ts";
@@ -77,7 +77,7 @@ const GIVEN_ONCE: Readonly<Record<string, string>> = {
   authorization: "Authorization",
 };
 
-// Matched as text. A URL parser would also accept user@, other notations of the address, and a path.
+// Match the header as text. A URL parser would also accept user@, other notations of the address, and a path.
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?$/i;
 
 /** Accepts any port, because the client may use a forwarded port. */
@@ -118,7 +118,7 @@ export function tokenDigest(token: string): string {
   return digestOf(token).toString("hex").slice(0, MCP_TOKEN_DIGEST_CHARS);
 }
 
-/** Compares in constant time, so that the time does not reveal a partly correct token. */
+/** Compares in constant time: otherwise the time would reveal how much of a token is correct. */
 function isSame(known: string, given: string): boolean {
   return timingSafeEqual(digestOf(known), digestOf(given));
 }

@@ -49,7 +49,10 @@ export class HttpSessions {
     await Promise.all(all.map(({ server }) => server.close()));
   }
 
-  /** Opens a connection. If the request is not initialize, the transport refuses it: closes the new server again. */
+  /**
+   * Opens a connection. If the request is not initialize, the transport refuses it, and this method closes the new
+   * server again.
+   */
   async #open(request: Request): Promise<Response> {
     await this.#evict();
     const id = randomUUID();
@@ -68,7 +71,10 @@ export class HttpSessions {
     return response;
   }
 
-  /** Clients often disappear without closing. Closes idle connections, and the longest idle ones above the limit. */
+  /**
+   * Closes connections that have been idle for long, because clients often disappear without closing theirs. Above
+   * the limit, closes those that have been idle longest.
+   */
   async #evict(): Promise<void> {
     const byAge = [...this.#sessions].sort(([, a], [, b]) => a.usedMs - b.usedMs);
     const idle = byAge.filter(([, { usedMs }]) => monotonicMs() - usedMs > MCP_HTTP_SESSION_IDLE_MS);

@@ -23,7 +23,10 @@ export interface LineTransportOptions {
   readonly messageMaxBytes?: number;
   /** Time for answers after the client closed its side. */
   readonly drainMaxMs?: number;
-  /** `drainMaxMs` starts when this promise settles: calls that a script pipes in first have to wait for the keeper. */
+  /**
+   * `drainMaxMs` starts when this promise settles, because calls that a script pipes in must first wait for the
+   * keeper.
+   */
   readonly drainAfter?: () => Promise<unknown>;
   /** Receives the number of open subscriptions of the newer era, at every change. */
   readonly onListening?: (count: number) => void;
@@ -50,7 +53,10 @@ export class LineTransport implements Transport {
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #inputEnded = false;
-  /** When the connection began to end (monotonic clock). From then on, a client that does not read loses its output. */
+  /**
+   * When the connection began to end (monotonic clock). From then on, the transport drops output that the client does
+   * not read.
+   */
   #endingMs: number | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
 
@@ -72,7 +78,8 @@ export class LineTransport implements Transport {
     this.#in.on("end", this.#onEnd);
     this.#in.on("close", this.#onEnd);
     this.#in.on("error", this.#onInputError);
-    // Never remove this listener: Node can report a broken pipe after the end. Unhandled, it would crash the process.
+    // Never remove this listener: Node can report a broken pipe after the end, and an unhandled error would crash the
+    // process.
     this.#out.on("error", this.#onOutputError);
   }
 
@@ -136,7 +143,8 @@ export class LineTransport implements Transport {
       this.#refuse(INVALID_REQUEST, TOO_LARGE, id);
       return;
     }
-    // The id is that of a request of the server: the client could mistake it for the id of one of its own requests.
+    // Do not send the id: it belongs to a request of the server, and the client could mistake it for the id of one of
+    // its own requests.
     this.#refuse(INVALID_REQUEST, TOO_LARGE, null);
     const error = { code: INVALID_REQUEST, message: TOO_LARGE };
     if (id !== null) this.onmessage?.({ jsonrpc: "2.0", id, error });

@@ -31,7 +31,7 @@ export function nodeHandler(
       await write(answer, response);
     } catch (error) {
       log(`error: ${messageOf(error)}`);
-      // If the head was sent, the answer can no longer change.
+      // If the head was sent already, the response can no longer be changed.
       if (!response.headersSent) await write(failure(500, INTERNAL_ERROR, "Internal error"), response);
     }
   };
@@ -56,7 +56,7 @@ function toWeb({ method = "GET", url = "/", headers }: IncomingMessage, body: Bu
   const pairs = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
-  // The guard has checked the Host header. It is not needed any more.
+  // The guard has already checked the Host header, so any host name works here.
   return new Request(`http://localhost${url}`, {
     method,
     headers: pairs,
@@ -75,7 +75,7 @@ function failure(status: number, code: number, message: string, id: Scanned["id"
 
 async function write({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
   const head = Object.fromEntries(headers);
-  // Node decides whether the connection stays open: the client may have asked to close it.
+  // Let Node decide whether the connection stays open, because the client may have asked to close it.
   delete head["connection"];
   response.writeHead(status, head);
   if (body === null) {

@@ -1,6 +1,6 @@
-// The output to a client, in order. Writes one small piece at a time, to see progress after every piece: the queue can
-// then distinguish a client that reads slowly from one that does not read. After one large write, or several writes
-// that Node joins, the queue would see only the end.
+// The output to a client, in order. Writes one small piece at a time and sees progress after every piece. So the
+// queue can distinguish a client that reads slowly from one that does not read. With one large write, or with several
+// writes that Node joins, the queue would see progress only at the end.
 import type { Writable } from "node:stream";
 import { monotonicMs } from "../support/clock.ts";
 import { MCP_WRITE_MAX_BYTES } from "../support/limits.ts";

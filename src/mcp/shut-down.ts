@@ -12,7 +12,7 @@ export async function shutDown({ kit, inFlight }: Pick<ServerDeps, "kit" | "inFl
     ...running.map((shell) => shell.kill(ending)),
     ...kit.manager.listSessions().map((session) => session.close(ending)),
   ]);
-  // A call must not start a shell after the manager was disposed of.
+  // Wait for the calls first: a call must not start a shell after the manager was disposed of.
   await within(MCP_END_MAX_MS, Promise.allSettled(inFlight));
   await kit.dispose();
 }

@@ -105,7 +105,10 @@ function envelopeOf({ mcpReq }: ServerContext): Readonly<Record<string, unknown>
   return mcpReq.envelope ?? {};
 }
 
-/** The client's own name, recorded as the agent of its shells. The text is untrusted: reduced to one short line. */
+/**
+ * The client's own name, which nacre records as the agent of the client's shells. The text is untrusted, so it is
+ * reduced to one short line.
+ */
 function clientNameOf({ ctx, server }: Call): string | undefined {
   const info = envelopeOf(ctx)[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const { name }: { name?: unknown } = Object(info);
@@ -130,7 +133,7 @@ function progressOf({ ctx, deps }: Call): Pick<CallOptions, "onProgress"> {
 
 type ListedTool = ListToolsResult["tools"][number];
 
-/** The schema of every tool describes an object. Only the SDK's name for this type differs. */
+/** Converts the type only: the schema of every tool describes an object, as the type of the SDK requires. */
 function asListed(schema: object): ListedTool["inputSchema"] {
   return schema as ListedTool["inputSchema"];
 }

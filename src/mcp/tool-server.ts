@@ -1,7 +1,7 @@
 // The SDK's server with a faster check of tools/call. The SDK validates each call three times: the request twice, and
 // the result, which nacre has just created. For a short command, this takes longer than the rest of the server's work.
-// Here, CALL_PARAMS validates the request once, and the tool validates its arguments. A question to a person still
-// takes the path of the SDK.
+// Here, CALL_PARAMS validates the request once, and the tool validates its arguments. The SDK still handles a call
+// that asks a person a question.
 import {
   isInputRequiredResult,
   type JSONRPCRequest,
@@ -18,7 +18,7 @@ export class ToolServer extends Server {
     const checked = super._wrapHandler(method, handler);
     if (method !== "tools/call") return checked;
     return async (request, ctx) => {
-      // The second round of a question: the SDK checks the state that the client returns.
+      // This is the second round of a question. Let the SDK check the state that the client returns.
       if (ctx.mcpReq.requestState() !== undefined) return await checked(request, ctx);
       const result = await handler(request, ctx);
       if (!isInputRequiredResult(result)) return result;

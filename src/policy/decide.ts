@@ -67,7 +67,7 @@ function liftedBy(
   rules: readonly UserRule[],
   { profile }: PolicyFacts,
 ): string | null {
-  // A user-written deny rule applies in every profile.
+  // A deny rule that the user has written applies in every profile.
   if (rules.some(({ id, verdict }) => id === finding.rule && verdict === "deny")) return null;
   if (profile === "off") return "profile off";
   for (const rule of rules) {

@@ -40,7 +40,10 @@ export function judgedCommand(command: EffectiveCommand, where: Where, budget: B
   return withEffects(command, effects);
 }
 
-/** Copies each field by name: an object spread was the slowest part of judging a plain command. */
+/**
+ * Copies each field by name instead of spreading the object: the spread was the slowest part of judging a plain
+ * command.
+ */
 function withEffects(command: EffectiveCommand, effects: readonly Effect[]): JudgedCommand {
   const {
     program,

@@ -1,5 +1,6 @@
 // An unknown program whose arguments contain a destructive command is probably a wrapper. The policy judges these
-// arguments as a command. If it would deny that command, the verdict is `ask`, because the guess can be wrong.
+// arguments as a command. If the policy would deny that command, the verdict is only `ask`, because the guess can be
+// wrong.
 
 import { isKnownProgram, isWrapper } from "./programs/programs.ts";
 import type { EffectiveCommand } from "./shell-model/command.ts";

@@ -116,7 +116,7 @@ class Examination {
     if (forwarded) this.#judgeForwarded(judgedCommand(forwarded, this.#where, this.walk.budget), command);
     if (!this.#keepsAll && this.findings.length === before) return;
     if (this.judged.length < POLICY_COMMANDS_MAX_COUNT) this.judged.push(command);
-    // User rules must see every command. Otherwise a long script could bypass them.
+    // Do not drop a command if there are user rules: they must see every command, or a long script could bypass them.
     else if (this.#keepsAll) throw new BudgetSpent("too many commands");
   }
 
@@ -125,7 +125,10 @@ class Examination {
     return effects.length > 0 ? all : withoutEffects;
   }
 
-  /** The cost of the rules for this command. The walk has charged for rules that apply to every command. */
+  /**
+   * The cost of the rules that apply to this command in particular. The walk has already charged the budget for the
+   * rules that apply to every command.
+   */
   #stepsFor({ program, effects }: JudgedCommand): number {
     const { own, aboutEffects } = this.#rulesFor(program);
     return (
@@ -184,7 +187,7 @@ const STANDARD_RULES = COMMAND_RULES.filter(({ profile }) => profile === undefin
 const standardRules = remembered((program) => chosen(STANDARD_RULES, program));
 const cautiousRules = remembered((program) => chosen(COMMAND_RULES, program));
 
-/** Does the work and reports an error as a sign, because judge() must return a verdict in every case. */
+/** Does the work. Turns an error into a sign, because judge() must return a verdict in every case. */
 function attempt(walk: Walk, span: Span, work: () => void): void {
   try {
     work();

@@ -1,5 +1,5 @@
-// The shape of a built-in rule. To add one, put it into its family in rules/, with examples that match and examples
-// that do not. One test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
+// The shape of a built-in rule. To add a rule, put it into the file of its family in rules/, with examples that match
+// and examples that do not. One test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
 
 import type { Effect, JudgedCommand } from "./facts.ts";
 import type { PathClass } from "./paths/path-class.ts";
@@ -17,7 +17,7 @@ export interface Hit {
   readonly alternative?: string;
 }
 
-/** The part that all rules share. judge.ts itself applies a rule that has neither a check nor a sign. */
+/** The fields that all rules have. judge.ts itself applies a rule that has neither a check nor a sign. */
 export interface RuleBase {
   readonly id: string;
   readonly verdict: "ask" | "deny";

@@ -17,7 +17,9 @@ export type Profile = "trusting" | "standard" | "cautious" | "off";
 export const ENVIRONMENT_VARIABLES = ["NACRE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] as const;
 type EnvironmentVariable = (typeof ENVIRONMENT_VARIABLES)[number];
 
-/** The environment of a command. The policy looks nothing up: a fact that the caller omits is unknown. */
+/**
+ * The environment of a command. The policy does not look anything up itself: a fact that the caller omits is unknown.
+ */
 export interface PolicyFacts {
   readonly home: string;
   readonly cwd: string;
@@ -35,7 +37,7 @@ export interface PolicyFacts {
   readonly policyFiles?: readonly string[];
   /** The directories in which nacre keeps its state, such as approval requests. @default ~/.local/state/nacre */
   readonly stateRoots?: readonly string[];
-  /** The values that the command inherits, without those that are not absolute paths. @default unset */
+  /** The values that the command inherits. Only values that are absolute paths are included. @default unset */
   readonly environment?: Readonly<Partial<Record<EnvironmentVariable, string>>>;
   /** The changes that earlier commands made in the bash of the session. @default no changes */
   readonly session?: SessionFacts;

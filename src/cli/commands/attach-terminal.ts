@@ -41,7 +41,7 @@ export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions
   // Throws for an ended shell.
   terminal.check({});
   remark(io, `attached to ${shell.id}; ${detachKey} leaves and lets it run`);
-  // Without an owner, this process answers the queries of the program.
+  // If no host owns the shell, this process answers the program's queries.
   if (!isOwned(shell.started.files, shell.started.meta)) terminal.answer("now");
   const left = deferred<"left">();
   // Without this handler, a signal would end the process before the terminal is restored.
@@ -69,7 +69,7 @@ export async function attachTerminal(io: CliIo, { id, detachKey }: AttachOptions
     const shown = show(io, shell, from, stop.signal);
     const ending = await Promise.race([left.promise, shown]);
     if (ending === "left") return interruption.exitCode ?? EXIT.ok;
-    // After a kill, script(1) can exit with 0: report a failure then.
+    // After a kill, script(1) can exit with 0. Report that as a failure.
     return (shell.outcome?.kind === "exited" ? shell.exitCode : shell.exitCode || null) ?? EXIT.failed;
   } finally {
     stop.abort();

@@ -21,7 +21,7 @@ export async function verifyLog(
 ): Promise<number> {
   let check: AuditCheck;
   try {
-    // EISDIR alone would not name the file.
+    // Check this first, because the error EISDIR would not name the file.
     if (statSync(fsPath(file)).isDirectory())
       throw new Error(`${shownPath(file)} is a directory. Name the file in it.`);
     check = withLastHash(await verifyAudit(file), lastHash);

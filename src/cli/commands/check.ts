@@ -39,7 +39,7 @@ export function printCheck(io: CliIo, options: CheckOptions): number {
 
 const EXIT_CODES: Readonly<Record<Decision, number>> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny };
 
-/** The facts that `nacre run` would use in this directory. With `home`, those of an ordinary user with this home. */
+/** The facts that `nacre run` would use in this directory. With `home`: as if a non-root user with this home ran it. */
 export function factsOf(
   io: CliIo,
   { cwd, home, policy, policyFile }: Pick<CheckOptions, "cwd" | "home" | "policy" | "policyFile">,
@@ -92,7 +92,7 @@ function formatExplanation({ parse, commands, verdict }: Explanation, verdictTex
   return [parsed, ...steps, verdictText, ...also].join("");
 }
 
-/** The reason without its full stop: the rule follows in parentheses. */
+/** The reason without its final period, because the rule follows in parentheses. */
 function withoutStop(reason: string): string {
   return printable(reason).replace(/\.$/, "");
 }

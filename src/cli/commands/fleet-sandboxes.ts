@@ -46,7 +46,7 @@ export async function fleetSandboxes(io: CliIo, action: "ls" | "clean", flags: F
   }
   if (answers > 0) print(io, action, found, flags.json === true);
   else if (flags.json) printJson(io, []);
-  // Without --engine, an engine that cannot be reached is no failure if another engine answered.
+  // Without --engine, an unreachable engine does not count as a failure if another engine answered.
   return answers > 0 && failures === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -66,7 +66,7 @@ async function removeAbandoned(
 }
 
 function engineOf(name: keyof typeof PROGRAMS, { namespace }: FleetFlags): FleetEngine {
-  // Listing and releasing need no image.
+  // The image does not matter: only starting a sandbox needs one.
   if (name === "docker") return docker({ image: "" });
   if (name === "slurm") return slurm();
   return kubernetes({ image: "", ...(namespace === undefined ? {} : { namespace }) });

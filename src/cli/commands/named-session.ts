@@ -40,7 +40,7 @@ export async function inNamedSession<T>(
   }
 }
 
-/** Opens the session with its last saved state, without locking it or saving it afterwards. */
+/** Opens the session with its last saved state. Neither locks the session nor saves it afterwards. */
 export function namedSessionAsLeft(manager: ShellManager, options: NamedSession): Session {
   return open(manager, savedIn(new SessionFile(manager.root, options.name)), options);
 }

@@ -89,7 +89,7 @@ async function reportEnding(
       }
       return exitWith(io, failureText(outcome), outcome.code);
   }
-  // Do not list leftovers of a killed command, because its processes may just be ending.
+  // Do not list leftovers of a killed command, because its processes may still be about to end.
   for (const left of await leftoversOf(shell)) {
     remark(io, `ending a leftover process: ${printable(describeProcess(left))}`);
   }

@@ -45,7 +45,7 @@ export interface RunPlan {
 /** The manager needs no pool of slots, because it runs only one command. */
 export function managerOptionsOf(plan: RunPlan): ShellManagerOptions {
   const { envMode, confine, workingDir, policyFile, auditFile, events, shellProfile } = plan;
-  // No sandbox lets commands write these files.
+  // Commands cannot write these files in any sandbox.
   const trustedFiles = [policyFile, auditFile].filter((file) => file !== undefined);
   return {
     poolSize: 0,

@@ -1,5 +1,5 @@
 // `nacre run --preview`: runs the command in a preview. Passes its output through, and lists its changes on stderr.
-// With --json, prints both as one object to stdout. Exits with the command's exit code.
+// With --json, prints the output and the changes as one object to stdout. Exits with the command's exit code.
 import type { Admitted } from "../../execution/admission.ts";
 import { failureText } from "../../execution/endings.ts";
 import { ownScriptParts } from "../../execution/own-script.ts";

@@ -34,7 +34,7 @@ export async function runRemoteLine(io: CliIo, { url, args }: RemoteCommandLine)
     );
   }
   let line: RemoteLine | undefined;
-  // Listen before the client program starts: without a listener, a signal would end this process.
+  // Listen before the client program starts: without a listener, a signal would end this process at once.
   using _interruption = new Interruption(io, (signal) => line?.signal(signal));
   line = startRemoteLine({ url }, args, io);
   const { exitCode, isCut, remark: text } = await line.ended;

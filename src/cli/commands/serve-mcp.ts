@@ -64,7 +64,7 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
   }
 }
 
-/** Commands run in the directory of the remote end. The options that it receives include the user's own rules. */
+/** Commands run in the directory of the remote end. The options sent to the remote end include the user's own rules. */
 async function serveRemoteMcp(
   io: CliIo,
   url: string,

@@ -56,7 +56,7 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
     if (code === EXIT.ok && times) reportUncertain(io, times);
     return code;
   }
-  // Read the status before the output: once a shell has ended, its whole output is on disk.
+  // Read the status before the output: if the status says that the shell has ended, its whole output is on disk.
   const { status, exitCode, durationMs, isRunning } = shell;
   const { text, truncated, outputFile } = await textOf(shell, manager, options, pattern);
   if (json) {
@@ -148,7 +148,7 @@ async function textOf(
 interface Wanted {
   readonly tail?: number | undefined;
   readonly since?: number | undefined;
-  /** Return only stderr, in the place of stdout. */
+  /** Return only stderr, but in the field for stdout. */
   readonly stderr?: boolean | undefined;
 }
 

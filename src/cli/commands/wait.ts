@@ -69,7 +69,7 @@ async function waitForShell(
     ...(result.kind === "exists" ? { file: wirePath(result.path) } : {}),
   };
   const wire = { bash_id: shell.id, result: result.kind, ...found, status, exit_code, duration_ms };
-  // If the shell ended before the condition was met, the wait failed, even if the command succeeded.
+  // If the shell ended before the condition was met, the wait has failed, even if the command exited with 0.
   const ended = condition.exit ? (exit_code ?? EXIT.failed) : EXIT.failed;
   const met = { matched: EXIT.ok, listening: EXIT.ok, exists: EXIT.ok };
   const codes = { ...met, unreachable: EXIT.failed, expired: EXIT.timedOut, ended };

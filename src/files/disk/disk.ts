@@ -78,7 +78,7 @@ export type StoreAnswer =
       readonly mayLackAttributes: boolean;
     }
   | { readonly kind: "moved" }
-  /** The file has another version now. `current` is undefined if the file is gone or cannot be read as a whole. */
+  /** The file now has a different version. `current` is undefined if the file is gone or cannot be read as a whole. */
   | { readonly kind: "stale"; readonly current: LoadedFile | undefined };
 
 /** If the operating system refuses an operation, the promise rejects with a system error that has a `code`. */

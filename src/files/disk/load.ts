@@ -65,7 +65,7 @@ async function readStable(handle: FileHandle): Promise<LoadAnswer> {
 }
 
 async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
-  // Ask for one byte more than expected: if it arrives, the file has grown.
+  // Ask for one byte more than expected: if that byte arrives, the file has grown.
   const buffer = Buffer.allocUnsafeSlow(size + 1);
   let length = 0;
   while (length < buffer.length) {

@@ -55,7 +55,7 @@ async function storeIn(directory: HeldDirectory, request: StoreRequest): Promise
       ? { kind: "moved" }
       : { kind: "stale", current: loadedOf(found) };
   }
-  // Refuse a read-only file: a rename could replace it, although a command could not write to it.
+  // Refuse a read-only file: a rename could replace the file even though a command could not write to it.
   accessSync(path, constants.W_OK);
   if (found.hardLinks > 1) return await writeInPlace(path, request, found.bytes, "hard link");
   return await replace(directory, path, request, found.bytes);
@@ -86,7 +86,7 @@ async function replace(
   try {
     handle = await open(temporary, CREATE_NEW, 0o600);
   } catch (error) {
-    // This user can write to the file, but cannot create a file in its directory.
+    // Write in place: this user can write to the file, but cannot create a file in its directory.
     if (["EACCES", "EPERM", "EROFS"].includes(systemCode(error) ?? "")) return await inPlace("directory");
     throw error;
   }

@@ -42,7 +42,7 @@ export class FrameReader {
   }
 }
 
-/** Reads the Buffer from `this`: `value` is already the result of Buffer.toJSON, a list of numbers. */
+/** Reads a Buffer from `this`, because `value` is already the result of Buffer.toJSON, which is a list of numbers. */
 function toPlain(this: unknown, key: string, value: unknown): unknown {
   const own = (this as Readonly<Record<string, unknown>>)[key];
   return Buffer.isBuffer(own) ? own.toString("base64") : value;

@@ -1,6 +1,6 @@
 // The disk as a sandbox sees it: a worker inside the sandbox runs the operations. Starts the worker at the first
-// request and again after it has died. Ends the worker after some time without requests. Requests run one at a time, so
-// if the worker is silent, the current request times out.
+// request, and again after the worker has died. Ends the worker after some time without requests. Requests run one at
+// a time. If the worker does not answer, the current request times out.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ConfinedWorker } from "../../shell/confined-worker.ts";

@@ -10,16 +10,16 @@ export function isHomeCredential(below: readonly string[]): boolean {
 }
 
 /**
- * Whether the path is a credential of the machine, such as /etc/shadow. Its class stays `system`: changing it is worse
- * than reading it.
+ * Whether the path is a credential of the machine, such as /etc/shadow. The class of such a path stays `system`,
+ * because changing it is worse than reading it.
  */
 export function isMachineCredential(path: string): boolean {
   return MACHINE_INDEX.couldContain(path.split("/").slice(1));
 }
 
 /**
- * Whether the path is a state root, or contains approval requests or the token of the page. Its class stays `policy`:
- * changing it is worse than reading it.
+ * Whether the path is a state root, or contains approval requests or the token of the page. The class of such a path
+ * stays `policy`, because changing it is worse than reading it.
  *
  * @param below The parts of the path below the state root.
  */
@@ -27,7 +27,9 @@ export function isStateCredential([first]: readonly string[]): boolean {
   return first === undefined || STATE_CREDENTIALS.some((name) => couldBe(first, name));
 }
 
-/** Public files that commands often read. The sandbox hides them with the rest of the directory. */
+/**
+ * Whether the file is public and often read by commands. The sandbox hides such files with the rest of the directory.
+ */
 function isPublic([first, second = ""]: readonly string[]): boolean {
   return first === ".ssh" && /(\.pub|known_hosts|^config)$/.test(second);
 }

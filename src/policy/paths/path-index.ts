@@ -5,7 +5,7 @@ import { couldStartWith } from "./path-parts.ts";
 
 type Parts = readonly string[];
 
-/** The index uses the first part of each path: most paths match no entry there and need no further comparison. */
+/** Indexed by the first part of each path. Most paths match no first part, so they need no further comparison. */
 export class PathIndex {
   readonly #all: readonly Parts[];
   readonly #byFirstPart = new Map<string, Parts[]>();

@@ -24,9 +24,9 @@ export interface ResolvedPath {
   /** The resolved path, marks included. */
   readonly path: string;
   readonly class: PathClass;
-  /** Whether the word means the content of a directory (`dir/*`), not the directory itself. */
+  /** Whether the word stands for the content of a directory (`dir/*`), not for the directory itself. */
   readonly contents: boolean;
-  /** Whether the word means many files at any depth, such as the results of find. */
+  /** Whether the word stands for many files at any depth, such as the results of find. */
   readonly spread: boolean;
   /** Whether the path contains approval requests of nacre or the token of nacre's page. */
   readonly allowsApproval: boolean;
@@ -61,8 +61,8 @@ export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...f
 
 /**
  * If the value of NACRE_HOME is unknown, the policy assumes the usual state root: any other state root is protected in
- * the same way. For an unknown XDG variable, it assumes the default or an unknown directory. The default comes first:
- * most readers of options use only the first alternative.
+ * the same way. For an unknown XDG variable, it assumes the default or an unknown directory. The default comes first,
+ * because most code that reads options uses only the first alternative.
  */
 function variablesOf(
   { NACRE_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME }: NonNullable<PolicyFacts["environment"]>,

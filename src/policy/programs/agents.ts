@@ -93,7 +93,10 @@ export const agents: ProgramFamily = {
   },
 };
 
-/** Options that skip approvals in several agents. They also count for an unknown program, which may be an agent. */
+/**
+ * Options that skip approvals in several agents. The policy also recognizes them in calls of an unknown program,
+ * which may be an agent.
+ */
 export const SHARED_SWITCHES: ReadonlySet<string> = new Set([
   "--dangerously-skip-permissions",
   "--dangerously-bypass-approvals-and-sandbox",

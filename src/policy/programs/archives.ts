@@ -96,7 +96,7 @@ function inDirectory(directory: Field, target: Field): Field {
   return target.text.startsWith("/") ? target : { ...target, text: `${directory.text}/${target.text}` };
 }
 
-/** The effect on the directory after -C. Treats `tar xf` like `tar -xf`. */
+/** The effect of unpacking on the directory after -C. Treats `tar xf` like `tar -xf`. */
 function unpacked(args: readonly Field[], table: OptionTable): readonly RawEffect[] {
   const [first] = args;
   const bundled =

@@ -28,7 +28,7 @@ const BUSYBOX_HTTPD: ServerArguments = {
   address: "-p",
   directory: "-h",
 };
-/** WEBrick, as the library `un` of ruby starts it. */
+/** WEBrick, started through ruby's library `un`. */
 const RUBY_HTTPD: ServerArguments = {
   options: {
     values:

@@ -193,7 +193,7 @@ function placed(
   });
 }
 
-/** The effects of a hard link. It is a second name, through which later commands read and write the file. */
+/** The effects of a hard link: later commands can read and write the file through this second name. */
 function hardLinked(sources: readonly Field[]): readonly RawEffect[] {
   return sources.flatMap((source) => [
     ...effectsOn([source], "read"),

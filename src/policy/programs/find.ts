@@ -1,4 +1,4 @@
-// Programs that search the file system, and those that run a command for each item.
+// Programs that search the file system, and programs that run a command for each item.
 
 import { effectsOn } from "./effect.ts";
 import { listsProcesses, namesProcesses } from "./print-texts.ts";

@@ -4,7 +4,9 @@ import type { Field } from "../shell-model/command.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import { readOptions, valuesOf } from "./read-options.ts";
 
-/** The files that a subcommand reads. Its other arguments are not files, or are files that it only lists. */
+/**
+ * The files that a subcommand reads. The subcommand's other arguments are not files, or are files that it only lists.
+ */
 interface Reads {
   /** Options that take a value. */
   readonly values?: string;

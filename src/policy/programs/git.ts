@@ -140,7 +140,7 @@ function cleaned(args: readonly Field[]): readonly RawEffect[] {
 function runGit(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
   const { verb, args } = readGit(command.args);
   const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
-  // If the same text added the remote, judge the push like a push to an unknown host.
+  // If the same command text has added the remote, judge the push as one to an unknown host.
   if (verb === "push" && around.scope.made.remotes.has(remote))
     runner.runArgv(
       ["git", "push", "https://unknown.example"].map((text) => ({ text, span: command.span })),
@@ -198,7 +198,7 @@ function executed(args: readonly Field[]): readonly Field[] {
   return found;
 }
 
-/** Whether the option names a template directory. git copies the hooks in it, and runs them later. */
+/** Whether the option names a template directory. git copies the hooks in this directory, and runs them later. */
 function isTemplate(option: string, args: readonly Field[]): boolean {
   return /^--template(=|$)/.test(option) && /^(init|clone)$/.test(verbIn(args).verb);
 }

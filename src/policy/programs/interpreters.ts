@@ -11,7 +11,7 @@ import { runShell, runSource } from "./runs/shell-scripts.ts";
 
 const runsCode = (options: OptionTable): Program => ({ options, runs: runInterpreter });
 
-/** JavaScript runtimes. The code in nacre/ judges the scripts and packages that they start. */
+/** The options of JavaScript runtimes. The code in nacre/ judges the scripts and packages that a runtime starts. */
 export const RUNTIME_OPTIONS: OptionTable = {
   values: "-rC require import env-file loader config conditions",
   code: "-ep eval print",

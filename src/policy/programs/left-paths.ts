@@ -57,7 +57,7 @@ function isHardLink(program: string, options: Options): boolean {
 function putCopy(path: string, source: string, made: MadePaths): void {
   if (isUnresolved(source)) return;
   made.copies.set(path, source);
-  // A link that is moved, or copied as a link, still leads to its target.
+  // A link still leads to its target after it is moved, or copied as a link.
   for (const target of made.links.at(source)) made.links.add(path, target);
 }
 

@@ -41,7 +41,7 @@ export const permissions: ProgramFamily = {
 
 const isRecursive = (options: Options): boolean => hasFlag(options, "-R recursive");
 
-/** The first operand is the mode or the owner, unless --reference names a file to copy it from. */
+/** The first operand is the mode or the owner, unless --reference names a file whose mode or owner is copied. */
 function withMode(kind: EffectKind, options: Options, { program }: EffectiveCommand): readonly RawEffect[] {
   const [mode, ...rest] = options.operands;
   const hasReference = options.flags.has("reference");

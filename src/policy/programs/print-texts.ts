@@ -1,4 +1,4 @@
-// The output of programs, if it is certain without running them.
+// The output of programs whose output is certain without running them.
 
 import { changeDirectory } from "../paths/paths.ts";
 import type { EffectiveCommand, Field } from "../shell-model/command.ts";
@@ -10,7 +10,7 @@ import { type OptionTable, readOptions, valuesOf } from "./read-options.ts";
 
 type PrintedText = NonNullable<Prints["text"]>;
 
-/** The output is decoded input; nothing else is known about it. */
+/** The output is the decoded input; nothing else is known about it. */
 export const decodesInput: Prints = { origins: () => ["decoded"] };
 
 /** A tool that prints settings for the shell if its arguments match: `eval "$(ssh-agent -s)"`. */

@@ -35,9 +35,10 @@ function filesRead(
   const couldMatter = (name: string) =>
     mayHoldCredentials || cwds.some((cwd) => links.at(`${cwd}/${name}`).length > 0);
   return args.flatMap((arg, i): readonly RawEffect[] => {
-    // The key authenticates a connection: the program does not print it.
+    // The file is a key that authenticates a connection: the program does not print it.
     if (sends?.identity !== undefined && args[i - 1]?.text === "-i") return [];
-    // A bare word can name a file in the current directory. For a program that sends data, it is usually text.
+    // A bare word can name a file in the current directory. In the arguments of a program that sends data, a bare
+    // word is usually text.
     const path = pathIn(arg.text) ?? (!sends && isName(arg.text) && couldMatter(arg.text) ? arg.text : null);
     const target: Field = { ...arg, text: path ?? "" };
     return path === null ? [] : [{ kind: "read", target }];

@@ -13,13 +13,16 @@ export interface Program {
   readonly options?: OptionTable;
   /** Effects on files that `options` does not describe. */
   readonly effects?: (options: Options, command: EffectiveCommand) => readonly RawEffect[];
-  /** Set if it prints or passes on the content of every file in its arguments. A function selects the arguments. */
+  /**
+   * Set if the program prints or passes on the content of every file in its arguments. A function selects some of the
+   * arguments.
+   */
   readonly reads?: true | ((command: EffectiveCommand) => readonly Field[]);
   /** The static file server that this call starts, or null. */
   readonly serves?: (command: EffectiveCommand) => FileServer | null;
   /** Set if it runs a program that its operands name. */
   readonly wraps?: Wrapper;
-  /** Walks the other commands that it runs. Returns null if these do not determine its output. */
+  /** Walks the other commands that the program runs. Returns null if these do not determine the program's output. */
   readonly runs?: RunsCommand;
   readonly prints?: Prints;
   /** Set if it sends data to another host. */
@@ -56,7 +59,7 @@ export interface Wrapper {
   readonly joins?: "blanks" | "lines";
   /** Subcommands before an inner command: `uv run`, `ip netns exec`. Other subcommands run no command. */
   readonly verb?: readonly string[];
-  /** An operand that may precede the inner argv. */
+  /** Matches an operand that may precede the inner argv. */
   readonly may?: RegExp;
   /** Whether the inner program is the name of a package: `npx rimraf@5`. */
   readonly packages?: boolean;
@@ -69,7 +72,10 @@ export interface Prints {
   readonly alternatives?: (command: EffectiveCommand) => readonly string[];
   /** The origins of the output. */
   readonly origins?: (command: EffectiveCommand) => readonly DataOrigin[];
-  /** Whether it prints only some lines of its input: a list of all processes is then no longer complete. */
+  /**
+   * Whether the program prints only some lines of its input: a list of all processes is not complete any more after
+   * such a program.
+   */
   readonly selects?: (command: EffectiveCommand) => boolean;
 }
 

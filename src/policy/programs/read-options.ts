@@ -12,7 +12,7 @@ export interface OptionTable {
   readonly values?: string;
   /** The value is a file that the program writes. */
   readonly writes?: string;
-  /** The value is shell text that the program runs, although running commands is not its purpose. */
+  /** The value is shell text that the program runs, although the purpose of the program is not to run commands. */
   readonly runs?: string;
   /** The value is a command, and running it is the purpose of the program. */
   readonly starts?: string;
@@ -68,7 +68,7 @@ export function splitAtLastWord(operands: readonly Field[]): {
   readonly last: readonly Field[];
 } {
   const ends = operands.findLastIndex(({ isAlternative }) => isAlternative !== true);
-  // If there is only one word, its possible expansions count as separate words: `cp $PAIR`.
+  // If there is only one word, treat its possible expansions as separate words: `cp $PAIR`.
   const at = ends > 0 ? ends : operands.length - 1;
   return operands.length === 0
     ? { before: [], last: [] }

@@ -1,5 +1,6 @@
-// Harmless programs: those that only read the paths in their arguments, and those whose paths are on another machine or
-// in a container. Any other program may write to an argument that its record does not explain.
+// Harmless programs: programs that only read the paths in their arguments, and programs whose paths are on another
+// machine or in a container. The policy assumes that any other program may write to an argument that its record does
+// not explain.
 
 const namesIn = (list: string): readonly string[] => list.trim().split(/\s+/);
 

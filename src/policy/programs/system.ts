@@ -25,7 +25,7 @@ import { runBind, runScreen, runTmux } from "./runs/terminals.ts";
 /** A program that prints an unknown number or name. */
 const SOME: Program = { prints: { text: () => `${SOMETHING}\n` } };
 
-/** The options of pgrep and pkill that take a value; most select processes by an attribute. */
+/** The options of pgrep and pkill that take a value. Most of these options select processes by an attribute. */
 const SELECTION: OptionTable = { values: "-uUgGPstFd signal euid uid user group parent session" };
 
 export const system: ProgramFamily = {

@@ -20,7 +20,7 @@ import { runSed } from "./runs/sed.ts";
 const READS: Program = { reads: true };
 const unhex = printsDecoded(/^-\w*p/, decodeHex);
 
-/** grep prints only some lines, unless it has -v or its pattern matches every number. */
+/** grep prints only some lines of its input, unless the call has -v or a pattern that matches every number. */
 const SELECTS: Prints = {
   selects: ({ args }) => !args.some(({ text }) => /^-\w*v|^\^?(\[0-9\]|\\d|\[\[:digit:\]\])/.test(text)),
 };

@@ -227,7 +227,10 @@ function namesFile(arg: string): boolean {
   return /^[^@\s]+@/.test(arg) && arg.slice(arg.indexOf("@")).includes("/") && /\.\w+$/.test(arg);
 }
 
-/** Records a download: if the file runs later, it is remote code. Its default name is the last part of the URL. */
+/**
+ * Records a download: a later command that runs the file runs remote code. The default name of the file is the last
+ * part of the URL.
+ */
 function leavesDownload(
   names: readonly string[],
   { operands, flags }: Options,

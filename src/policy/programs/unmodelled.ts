@@ -1,5 +1,5 @@
-// Arguments that no record explains. If such an argument names a protected path, the policy assumes that the program
-// may write to it. Arguments of readers are exempt.
+// Arguments that no program record explains. If such an argument names a protected path, the policy assumes that the
+// program may write to this path, unless the program is known only to read its arguments.
 
 import { POLICY_ARGUMENTS_MAX_CHARS, POLICY_PATH_MAX_CHARS } from "../../support/limits.ts";
 import { isBuiltinName } from "../shell-model/builtin-names.ts";
@@ -75,7 +75,10 @@ class ArgumentReader {
   readonly #table: OptionTable;
   /** The option that may take the next word as its value; null if there is none. */
   #option: string | null = null;
-  /** Whether the next operand is the script of an interpreter or a shell, which runs it but does not write it. */
+  /**
+   * Whether the next operand is the script of an interpreter or a shell: the program runs its script but does not
+   * write to it.
+   */
   #isScript: boolean;
   /** Whether operands are files on this machine. */
   #isLocal: boolean;
@@ -123,7 +126,7 @@ class ArgumentReader {
   }
 }
 
-/** How many operands to search for the verb of a client: values of options may precede it. */
+/** How many operands to search for the verb of a client. Values of options may precede the verb. */
 const VERB_OPERANDS = 3;
 /** Stands for a listed option, whose value is the next word. */
 const SKIPPED = " ";

@@ -1,5 +1,5 @@
-// Programs that run a program named in their operands. forwarded.ts recognizes unknown wrappers by a destructive
-// command in their arguments.
+// Wrappers: programs that run a program named in their operands. forwarded.ts recognizes an unknown wrapper by a
+// destructive command in its arguments.
 
 import { effectsOn } from "./effect.ts";
 import { named, printsSettings } from "./print-texts.ts";

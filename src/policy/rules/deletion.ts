@@ -4,7 +4,10 @@ import type { Effect } from "../facts.ts";
 import { onEffect, type Rule } from "../rule.ts";
 import { isCertain } from "../shell-model/marks.ts";
 
-/** Whether a whole directory is affected: recursively, or through a glob or a search that covers all its files. */
+/**
+ * Whether the effect covers a whole directory: recursively, or through a glob or a search that matches all files in
+ * it.
+ */
 const isWholeDirectory = ({ recursive, resolved, how }: Effect) =>
   how !== "empty" && (recursive || resolved.contents);
 

@@ -9,7 +9,7 @@ const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F d
 const FORMATTERS =
   /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|xfs_repair|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs|flash_erase|flashcp|nandwrite|flashrom)$/;
 
-/** Patterns for programs, each with a pattern for the arguments with which the program only reads. */
+/** Patterns for programs. Each has a second pattern, for arguments with which the program only reads. */
 const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
   [
     /^(fdisk|sfdisk|gdisk|sgdisk|parted|cfdisk)$/,

@@ -26,7 +26,7 @@ function sendsSecret(command: JudgedCommand): Hit | null {
 
 const USUAL_IDENTITY = /(^| )(--(netrc-file|cert|key|cacert|config|proxy-cert|proxy-key)|-E|-K)[= ]$/;
 
-/** Whether the path is a key that authenticates the connection: the program uses the key and does not send it. */
+/** Whether the path is a key that authenticates the connection. The program uses such a key but does not send it. */
 function isKey(path: string, command: JudgedCommand): boolean {
   const before = line(command).split(path)[0] ?? "";
   const { identity = USUAL_IDENTITY } = programNamed(command.program).sends ?? {};

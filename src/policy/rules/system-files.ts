@@ -5,7 +5,7 @@ import { onArgs, onEffect, type Rule } from "../rule.ts";
 
 const replaces = ({ kind, how }: Effect) => kind === "write" && how !== "extract";
 
-/** Files in which a single added line changes logins or boot. */
+/** Files in which a single added line can change how users log in or how the machine boots. */
 const CRITICAL =
   /^\/(etc\/(passwd|shadow|group|gshadow|sudoers(\.d\/.*)?|fstab|crypttab|pam\.d\/.*|ld\.so\.preload|security\/.*|ssh\/.*|inittab|subuid|subgid|shells|nsswitch\.conf)|bin|sbin|lib|lib64|boot|usr|root)(\/|$)?/;
 

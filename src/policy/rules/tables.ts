@@ -1,4 +1,4 @@
-// Checks written as tables. A table groups calls of programs by what they would do.
+// Checks that are written as tables. A table groups calls of programs by what the calls would do.
 
 import { POLICY_ROW_ARGUMENT_MAX_CHARS } from "../../support/limits.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";

@@ -5,7 +5,8 @@
 export const TERMINAL_RULE = {
   id: "terminal-input",
   verdict: "ask",
-  // High, so that the profile "trusting" does not lift the rule: any command can be typed.
+  // The severity is high, so that the profile "trusting" does not lift the rule: any command can be typed into a
+  // terminal.
   severity: "high",
   reason: "The command gets a terminal, and the policy cannot judge everything that is typed into it.",
   alternative: "Use a sandbox, which also confines what is typed, or run the command without a terminal.",

@@ -47,12 +47,13 @@ function numeric(node: SyntaxNode) {
 
 /** The number of characters that one step searches for commands. */
 const VALUE_CHARS_PER_STEP = 12;
-// Stops at the next bracket, which starts its own match. Scanning past it would take quadratic time.
+// The pattern stops at the next bracket, where another match can start. Scanning past that bracket would take
+// quadratic time.
 const QUOTED_SUBSCRIPT = /'|\[[^\][]{0,256}(\$\(|`)/;
 /** A command inside a subscript. */
 export const COMMAND_IN_VALUE = /\[[^\][]{0,256}(\$\(|`)/;
 
-/** The result of an expansion if it is constant. Otherwise an unknown number, or EACH for a wide range. */
+/** The result of an expansion, if it is constant. Otherwise a mark: an unknown number, or EACH for a wide range. */
 export function numberOf({ text, expression }: ArithmeticExpansionPart, scope: Scope): string {
   if (text.length > POLICY_ARITHMETIC_FOLDED_MAX_CHARS) return SOMETHING;
   for (const [name] of text.matchAll(/[A-Za-z_]\w*/g))

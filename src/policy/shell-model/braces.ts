@@ -40,7 +40,7 @@ function expandRange([, from = "", to = "", by]: RegExpExecArray): readonly stri
   return values;
 }
 
-/** Splits at the commas that belong to this level. */
+/** Splits at the commas of the outermost level. */
 function splitTopLevel(text: string): readonly string[] {
   const pieces: string[] = [];
   let start = 0;

@@ -1,5 +1,5 @@
-// Limits the work of one judgment, in steps and in nesting depth. Unlike a time limit, steps give the same verdict on
-// every machine. If the budget runs out, the walk ends, and judge.ts turns that into `ask`.
+// Limits the work of one judgment, in steps and in nesting depth. Unlike a time limit, a limit on steps gives the
+// same verdict on every machine. If the budget runs out, the walk ends, and judge.ts turns that into `ask`.
 
 import {
   POLICY_DEPTH_MAX_COUNT,
@@ -19,7 +19,9 @@ export class Budget {
   #steps: number;
   #depth = 0;
 
-  /** A short text gets fewer steps: if it needs many, it is hostile and must not block the host process. */
+  /**
+   * A short text gets fewer steps: a short text that needs many steps is hostile and must not block the host process.
+   */
   constructor(textChars: number) {
     const earned = POLICY_STEPS_MIN_COUNT + textChars * POLICY_STEPS_PER_CHAR_COUNT;
     this.#steps = Math.min(POLICY_STEPS_MAX_COUNT, earned);

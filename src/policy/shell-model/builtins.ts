@@ -72,7 +72,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     const { flags, operands } = readOptions(command.args);
     for (const { text } of operands) {
       if (flags.has("f")) around.scope.undefine(text);
-      // If IFS is unset, bash splits as with the default IFS.
+      // If IFS is unset, bash splits words as it does with the default IFS.
       else if (text === "IFS") around.scope.unassign(text);
       else if (/^\w+$/.test(text)) around.scope.assign(text, [""]);
     }
@@ -191,7 +191,8 @@ function declares(command: EffectiveCommand, { scope }: CommandContext, runner: 
     if (flags.has("n")) runner.sign("evaluated-data", span, "a name reference can name any variable");
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
-    // An array or a word with several possible values repeats the name: store each value, up to a limit.
+    // The same name occurs several times for an array, and for a word with several possible values: store each value,
+    // up to a limit.
     if (append !== "" || count === POLICY_ALTERNATIVES_MAX_COUNT) scope.forget(name);
     else if (count < POLICY_ALTERNATIVES_MAX_COUNT)
       scope.assign(name, count === 0 ? [value] : [...(scope.variable(name)?.values ?? []), value]);

@@ -6,7 +6,7 @@ import type { EffectiveCommand } from "./command.ts";
 import { isUnresolved, SOMETHING, UNKNOWN } from "./marks.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** The directories a word may name, from each directory the shell may be in. */
+/** The directories that a word may name, resolved against each directory that the shell may be in. */
 export function directoriesNamed(
   text: string | null,
   command: EffectiveCommand,

@@ -49,7 +49,10 @@ function bareAround({ scope, stdin, via }: Frame, span: Span): CommandContext {
   return { scope, stdin, via, redirects: NOTHING, assignments: NOTHING, substituted: NOTHING, span };
 }
 
-/** The argv of a command that has only plain words, as most lines of a long script do. Null for other commands. */
+/**
+ * The argv of a command that has only plain words. Most lines of a long script are such commands. Null for other
+ * commands.
+ */
 function plainArgv(node: Command, frame: Frame, { budget }: WordContext): readonly Field[] | null {
   const { name, prefix, suffix } = node;
   if (!name || prefix.length > 0 || !isPlain(name.text)) return null;
@@ -113,7 +116,10 @@ function sorted(node: Command) {
   };
 }
 
-/** Keeps the misparsed process substitution in the walk, as a redirection that the command does not read. */
+/**
+ * Turns the misparsed process substitution into a redirection that the command does not read, so that the walk still
+ * covers it.
+ */
 function readFrom(target: Word): RedirectionNode {
   return {
     type: "Redirect",
@@ -151,7 +157,7 @@ function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, cont
   return names.slice(0, POLICY_ALTERNATIVES_MAX_COUNT).map((name) => [...name, ...args]);
 }
 
-/** The values that an assignment passes to its command. Without a command, they become the values of the variable. */
+/** The values that an assignment passes to its command. If there is no command, the variable keeps these values. */
 function assignedValues(
   node: Assignment,
   stays: boolean,

@@ -1,4 +1,4 @@
-// Branches and loops: each branch has its own scope, and the code after it sees the result of every branch.
+// Branches and loops. Each branch has its own scope, and the code after the branches sees the result of each of them.
 
 import type { AndOr, ArithmeticFor, Case, CompoundList, For, If, Select, SyntaxNode, While } from "unbash";
 import { POLICY_PRINTED_MAX_CHARS } from "../../support/limits.ts";
@@ -55,7 +55,7 @@ export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   return flowOf(text, origins);
 }
 
-/** Tracks the directories in which a list of `&&` and `||` may continue, including runs that skip the next command. */
+/** Tracks the directories in which a list of `&&` and `||` may continue, even if the next command is skipped. */
 class ListDirectories {
   #failed: Directories | null = null;
   #passed: Directories | null = null;
@@ -76,7 +76,10 @@ class ListDirectories {
     return reached;
   }
 
-  /** The directories after the list. A failure before its last command does not end the shell, even with `set -e`. */
+  /**
+   * The directories after the list. A failure of a command before the last one does not end the shell, even with `set
+   * -e`.
+   */
   end({ ended, directories }: Scope): Directories | null {
     const skipped = joined(this.#passed, this.#failed);
     return joined(ended === null ? directories : null, skipped);

@@ -54,7 +54,7 @@ function unescaped(text: string, { pattern, own }: Dialect, byteText: (byte: num
     const code = Number.parseInt(body.slice(1), 16);
     return kind === "x" ? byteText(code) : characterText(code, byteText);
   });
-  // Keep marks that the text already contained: they stand for unknown parts.
+  // Keep the marks that the text contained before decoding, because they stand for unknown parts.
   return decoded.isWellFormed() ? decoded : decoded.replace(STRAY_BYTES, (run) => unmarked(joinedBytes(run)));
 }
 

@@ -5,9 +5,9 @@ import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
 import { UNKNOWN } from "./marks.ts";
 
 export class Directories {
-  /** Every possible directory, if the last command succeeded. */
+  /** Every directory that the shell may be in if the last command succeeded. */
   readonly now: readonly string[];
-  /** Every possible directory, if the last command failed; null if they are the same as `now`. */
+  /** Every directory that the shell may be in if the last command failed; null if these are the same as `now`. */
   readonly ifFailed: readonly string[] | null;
 
   constructor(now: readonly string[], ifFailed: readonly string[] | null = null) {

@@ -8,7 +8,7 @@ import type { WordContext } from "./word-context.ts";
 
 type EvaluateText = (word: Word, context: WordContext) => readonly string[];
 
-/** Every value `$name` may have. */
+/** Every value that `$name` may have. */
 export function expandSimple(name: string, context: WordContext): readonly string[] {
   const { scope, where } = context;
   const variable = scope.variable(name);
@@ -131,7 +131,10 @@ function operate(
   }
 }
 
-/** The substitutions in a pattern. unbash ends a pattern at the first slash, even inside one: `${x/$(cat /a)/b}`. */
+/**
+ * The substitutions in a pattern. unbash ends a pattern at the first slash, even if that slash is inside a
+ * substitution: `${x/$(cat /a)/b}`.
+ */
 function cutSubstitutions(text: string): readonly Word[] {
   if (!/\$\(|`/.test(text)) return [];
   const found = text.match(/\$\([^()]{0,400}\)|`[^`]{0,400}`/g) ?? [];
@@ -147,7 +150,7 @@ function withDefault(value: string, operator: string, operand: readonly string[]
   if (operator.endsWith("+"))
     return unknown ? [...operand, ""] : value === "" && operator === ":+" ? [""] : operand;
   if (operator.endsWith("?")) return [value];
-  // The known value comes first: most readers of options use only the first alternative.
+  // The known value comes first, because most code that reads options uses only the first alternative.
   if (unknown) return [...operand, UNKNOWN];
   return value === "" ? operand : [value];
 }

@@ -136,7 +136,10 @@ function visit(root: SyntaxNode, onNode: (node: SyntaxNode, place: Position) => 
   }
 }
 
-/** Enters words only if there is a budget to charge: unbash parses their content on access. */
+/**
+ * Whether to look inside the node. Looks inside words only if there is a budget to charge, because unbash parses the
+ * content of a word on access.
+ */
 function isEntered(node: SyntaxNode, budget: Budget | undefined): boolean {
   if (node.type === "Word" || node.type === "Assignment" || node.type === "HereDocBody")
     return budget !== undefined;

@@ -3,7 +3,7 @@
 import { BRACKET, hasGlob, QUESTION, STAR } from "./marks.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** Adds patterns for the additional files that a pattern matches with `dotglob`, GLOBIGNORE and `nocaseglob`. */
+/** Adds patterns for the files that a pattern also matches if `dotglob`, GLOBIGNORE or `nocaseglob` is set. */
 export function withGlobOptions(fields: readonly string[], scope: Scope): readonly string[] {
   if (!fields.some(hasGlob)) return fields;
   const ignored = scope.variable("GLOBIGNORE")?.values.some((value) => value !== "") ?? false;

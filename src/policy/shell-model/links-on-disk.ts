@@ -22,7 +22,7 @@ const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"].map(partsOf);
 export class LinksOnDisk {
   readonly #reader: LinkReader;
   readonly #budget: Budget;
-  /** A cache of the reader's answers: the paths of a script share most of their parts. */
+  /** A cache of the reader's answers, because the paths in a script share most of their parts. */
   readonly #known = new Map<string, string | null | undefined>();
   readonly #where: Where;
   readonly #cwd: string;
@@ -48,7 +48,7 @@ export class LinksOnDisk {
     return { start: base.named, rest: parts.slice(base.named.length) };
   }
 
-  /** The directory that `..` leads to. Resolves a base first, because its name may be a link. */
+  /** The directory that `..` leads to. Resolves a base first, because the base's name may be a link. */
   above(at: readonly string[]): readonly string[] {
     const base = this.#bases.find(({ named }) => equals(at, named));
     return (base ? this.#realOf(base) : at).slice(0, -1);
@@ -68,7 +68,8 @@ export class LinksOnDisk {
 
   /**
    * The targets of the links that a path names, or null if nothing exists there. Only the last part may be a link.
-   * @param hasMoved Whether the path was reached through a link or `..`: it may then use the link-free name of a base.
+   * @param hasMoved Whether the path was reached through a link or `..`. If so, it may begin with the link-free name
+   * of a base.
    */
   targetsAt(at: readonly string[], hasMoved: boolean): readonly string[] | null {
     const parent = at.slice(0, -1);

@@ -1,7 +1,7 @@
 // Resolves symbolic links: links that the command itself has created so far, and links on disk, which the caller looks
-// up. A path is judged by its own class and by the class of every path its links lead to.
+// up. A path is judged by its own class and by the class of every path that its links lead to.
 //
-//   resolve(text, cwd, follows)  the path a word names, then the paths its links lead to
+//   resolve(text, cwd, follows) the path that a word names, then the paths that its links lead to
 //     #walk                      part by part, as the kernel does: follows a link before `..` goes up from its target
 //       #targetsAt               created by this command, else on disk (LinksOnDisk)
 
@@ -32,7 +32,7 @@ export class Links {
 
   /** Records a link that the command creates. */
   add(path: string, target: string): void {
-    // A link to itself: no path resolves through it.
+    // Ignore a link to itself or below itself: no path resolves through it.
     if (`${target}/`.startsWith(`${path}/`)) return;
     this.#followed.clear();
     const known = this.#made.get(path);

@@ -1,5 +1,6 @@
 // The meaning of command names at one point of a script: functions whose text is unknown, names bound to a path, shell
-// options. Functions and aliases with a known text are in the Scope. Immutable, so that scopes can share it.
+// options. Functions and aliases with a known text are in the Scope. An object of this class is immutable, so that
+// scopes can share it.
 
 export class Names {
   /** Functions whose text is unknown, and builtins that were disabled. */

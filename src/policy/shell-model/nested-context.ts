@@ -3,7 +3,7 @@
 import type { CommandContext } from "./command.ts";
 import { NO_FLOW } from "./flow.ts";
 
-/** For a command in the same process. It has its own redirections, and no input unless the caller adds it. */
+/** For a command in the same process. The command has its own redirections, and no input unless the caller adds one. */
 export function inSameProcess(around: CommandContext, via: string): CommandContext {
   return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
 }

@@ -27,7 +27,8 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
 
 function ownOrigins(command: EffectiveCommand, { origins }: Prints): readonly DataOrigin[] {
   const own = origins?.(command) ?? [];
-  // Decoded data can also be secret. Programs with other origins do not print the files in their arguments.
+  // Decoded data can also be secret, so continue for it. Programs with other origins do not print the files in their
+  // arguments.
   if (own.length > 0 && !own.includes("decoded")) return own;
   const shown = joinOrigins(own, own.includes("settings") ? NO_ORIGINS : dataShown(command));
   return readsSecret(command) ? joinOrigins(shown, ["secret"]) : shown;

@@ -1,6 +1,6 @@
-// Determines which program a name runs. A redefined name, a program in the workspace and a program in a directory that
-// commands can write to can do anything. The policy asks only if an argument names a protected path, because build
-// scripts, aliases and virtual environments are common.
+// Determines which program a name runs. Three kinds of programs can do anything: one whose name was redefined, one in
+// the workspace, and one in a directory that commands can write to. The policy asks only if an argument names a
+// protected path, because build scripts, aliases and virtual environments are common.
 
 import { asksForHelp } from "../facts.ts";
 import type { PathClass } from "../paths/path-class.ts";
@@ -43,7 +43,7 @@ export function isRedefined({ called }: EffectiveCommand, { scope, via }: Comman
   );
 }
 
-/** The first PATH entry that precedes the system directories and that commands can write to, or null. */
+/** The first entry of PATH that precedes the system directories and is writable by commands, or null. */
 function leadingEntry(
   { assignments, cwds }: EffectiveCommand,
   { scope }: CommandContext,
@@ -76,7 +76,10 @@ export function isWritableByCommands(path: string, where: Where): boolean {
   );
 }
 
-/** Path classes that may be arguments of an unknown program. All others are protected, also classes added later. */
+/**
+ * Path classes that may be arguments of an unknown program. All other classes are protected, including classes that
+ * are added later.
+ */
 const HARMLESS: ReadonlySet<PathClass> = new Set<PathClass>([
   "workspace",
   "inside-workspace",

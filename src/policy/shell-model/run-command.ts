@@ -56,7 +56,10 @@ function noteLeft(command: EffectiveCommand, scope: Scope): void {
   if (leaves) leaves(readOptions(command.args, options), command, scope);
 }
 
-/** Whether a directory builtin was replaced: the replacement does not change the directory as the builtin would. */
+/**
+ * Whether a builtin that changes the directory was replaced. The replacement does not change the directory as the
+ * builtin would.
+ */
 function isReplaced(command: EffectiveCommand, around: CommandContext): boolean {
   return /^(cd|pushd|popd)$/.test(command.called) && isRedefined(command, around);
 }
@@ -93,7 +96,10 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   runner.runArgv([{ text: origin, span: command.span }, ...command.args], inSameProcess(around, "copy"));
 }
 
-/** Walks the commands that this command runs. The first function that applies does so; null if none applies. */
+/**
+ * Walks the commands that this command runs, with the first of these functions that applies. Returns null if none
+ * applies.
+ */
 function runInside(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
   return (
     runBuiltin(command, around, runner) ??

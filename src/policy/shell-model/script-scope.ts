@@ -24,9 +24,12 @@ export interface Variable {
   readonly origins: readonly DataOrigin[];
 }
 
-/** All scopes of a walk share the file table: a subshell writes real files. */
+/**
+ * The files that the script wrote. All scopes of a walk share this table, because a file that a subshell writes is
+ * visible everywhere.
+ */
 export class Files extends Map<string, Flow> {
-  /** The files written since runWritten last walked such files. */
+  /** The files that were written since the last call of runWritten. */
   readonly fresh = new Map<string, Flow>();
 
   override set(path: string, flow: Flow): this {
@@ -54,7 +57,7 @@ export class Scope {
   #variables: Map<string, Variable>;
   #functions: Map<string, FunctionNode>;
   #aliases: Map<string, string>;
-  /** The tables that belong to this scope alone. The scope copies a shared table before the first write to it. */
+  /** The tables that belong only to this scope. The scope copies any other table before the first write to it. */
   #owns: Owned = ALL;
 
   constructor(directories: Directories, files: Files, made: MadePaths, budget: Budget) {
@@ -230,7 +233,10 @@ export class Scope {
     this.#owns = { ...this.#owns, variables: true };
   }
 
-  /** Copying names costs more than copying variables: each function definition retains a copy of these tables. */
+  /**
+   * Copies the tables of names before a write. This costs more than copying variables, because each function
+   * definition retains a copy of these tables.
+   */
   #ownNames(): void {
     if (this.#owns.names) return;
     this.#budget.spend((this.#functions.size + this.#aliases.size) * KEPT_NAME_STEPS);

@@ -1,6 +1,6 @@
 // The state of a session's bash that changes the meaning of its next command.
 
-/** The caller reads these from the session's bash. A command outside a session has none. */
+/** The caller reads these facts from the session's bash. A command outside a session has no such facts. */
 export interface SessionFacts {
   /** Names of the functions that are defined. */
   readonly functions: readonly string[];

@@ -1,7 +1,7 @@
 // Estimates the cost of parsing a text. A few shapes make the parser scan the same characters repeatedly: a megabyte of
 // opening braces would take minutes. Ordinary text costs nothing here.
 
-/** The cost in steps of the budget. Recognizes only brackets and quotes, and in doubt assumes the higher cost. */
+/** The cost in steps of the budget. Recognizes only brackets and quotes, and assumes the higher cost if unsure. */
 export function lookAheadSteps(text: string): number {
   const count = new LookAheads();
   let last = "";
@@ -37,7 +37,7 @@ class LookAheads {
   #hereDocs = 0;
   /** The open braces in the current word. */
   #braces: Brace[] = [];
-  /** The number of open substitutions. A word with one, or with an open quote, continues on the next line. */
+  /** The number of open substitutions. A word with an open substitution or an open quote continues on the next line. */
   #open = 0;
   /** One bit per kind of quote: set if it has occurred an odd number of times. */
   #odd = 0;

@@ -29,7 +29,10 @@ const ACTS =
 const CLIENT = /^(curl|wget|https?|xh|xhs|httpie)$/;
 const READS = /^(GET|HEAD|OPTIONS)$/i;
 
-/** Describes a request to nacre's page that answers or types for the user. Returns null for any other command. */
+/**
+ * Describes a command that sends nacre's page a request to answer an approval or to type into a terminal. Returns
+ * null for any other command.
+ */
 export function describeApprovalPageRequest(command: EffectiveCommand): string | null {
   const { program, args } = command;
   if (!CLIENT.test(program)) return null;
@@ -76,7 +79,10 @@ const isHttpieBody = (text: string): boolean =>
 
 const IN_CODE = new RegExp(`//${LOOPBACK}(?::[^/"'\`\\s]*)?${PATH}`, "i");
 const URLS = /https?:\/\/[^"'`\s]{1,400}/gi;
-/** Matches code that sends a body: its method, or the body as a key of an object or as a keyword argument. */
+/**
+ * Matches code that sends a request with a body: the code names the method, or has the body as a key of an object or
+ * as a keyword argument.
+ */
 const SENDS =
   /\b(POST|PUT|PATCH)\b|\.(post|put|patch)\s*\(|\b(data|json|body)\s*:|[(,]\s*(data|json|body)\s*=(?![=>])/;
 

@@ -1,5 +1,5 @@
-// Nested nacre calls. The inner command is judged like the text of `bash -c`. The call must not choose looser rules
-// than those that apply to the outer command.
+// Nested nacre calls. The inner command is judged like the text of `bash -c`. The nested call must not choose looser
+// rules than those that apply to the outer command.
 
 import { changeDirectory } from "../../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
@@ -94,8 +94,8 @@ function describeRiskySubcommand(
 }
 
 /**
- * Judges the write to the audit log as a call of nacre by name. Otherwise the effect is missing if a package manager
- * starts nacre, because only nacre's record contains it.
+ * Judges the write to the audit log as if nacre were called by its name. Only the program record of nacre describes
+ * this effect, so it would be missing if a package manager starts nacre.
  */
 function appendTo(file: Field, around: CommandContext, runner: Runner): void {
   const word = (text: string): Field => ({ text, span: file.span });

@@ -9,7 +9,7 @@ const USES =
 const PROGRAM = /["'`][^"'`\n]*\bnacre\/[\w./-]*cli\/[\w./-]*["'`]/;
 const POLICY = /["'`]?\bpolicy["'`]?\s*:\s*(?:["'`](\w*)["'`]|(\w+))/g;
 const SANDBOX_OFF = /["'`]?\bsandbox["'`]?\s*:\s*["'`]off["'`]/;
-/** Options that replace rules or approvals. A name alone is short for `name: name`. */
+/** Matches options that replace rules or approvals. A name without a value is short for `name: name`. */
 const REPLACES = /["'`]?\b(policyFile|rules|judge|approve|allowUnsandboxed)["'`]?\s*[:,}(]/;
 
 /** How the code loosens nacre's rules, or null. */

@@ -8,6 +8,6 @@ export function packageOf(text: string): string | null {
   const [, specified, name] = /^(npm:|jsr:)?((?:@[\w.-]+\/)?[\w.-]+)(?:@[^/]*)?(?:\/.*)?$/.exec(text) ?? [];
   if (specified !== undefined && name !== undefined) return name;
   if (/^(@[\w.-]+\/)?[\w.-]+(@[^/]*)?$/.test(text)) return name ?? null;
-  // For a directory, an archive or a repository, the last part of the path.
+  // For a directory, an archive or a repository, use the last part of the path.
   return /(?:^|[/:])([\w.-]+?)(?:\.git|\.tgz)?(?:#[^/]*)?\/?$/.exec(text)?.[1] ?? null;
 }

@@ -127,8 +127,8 @@ export const runFd: RunsCommand = (command, around, runner, table) => {
 };
 
 /**
- * Reports a program that is named by a path outside the system's bin directories (such as ./fix.sh), because it would
- * run on every file, including those in .git. Call this only if no test such as -name selects some of the files.
+ * Reports a program that is named by a path outside the system's bin directories (such as ./fix.sh): find would run
+ * it on every file, even on files in .git. Call this only if no test such as -name limits the files.
  */
 function noteOwnProgram([program]: readonly Field[], runner: Runner): void {
   if (program?.text.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(program.text))

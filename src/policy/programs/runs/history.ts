@@ -15,7 +15,10 @@ export function historyFile(options: Options): readonly RawEffect[] {
   return hasFlag(options, "-rn") ? effectsOn(file, "read") : [];
 }
 
-/** Without an operand, `history -w` uses the file in HISTFILE: judge the command with that file as an operand. */
+/**
+ * Without an operand, `history -w` uses the file that HISTFILE names. So judge the command with that file as an
+ * operand.
+ */
 export const runHistory: RunsCommand = (command, around, runner, table) => {
   const options = readOptions(command.args, table);
   const [last] = command.args.slice(-1);

@@ -1,5 +1,5 @@
-// Code for interpreters on the command line or on stdin. Each call with literal arguments that runs or destroys
-// something is judged as the equivalent shell command, so the same rules cover both.
+// Code for interpreters on the command line or on stdin. If a call in the code has literal arguments and runs or
+// destroys something, the policy judges it as the equivalent shell command. So the same rules cover both.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../../support/limits.ts";
 import { changeDirectory, holdsCredentials } from "../../paths/paths.ts";

@@ -66,7 +66,7 @@ export const runParallel: RunsCommand = (command, around, runner, table) => {
     return runner.runText(template, { ...inside, stdin: command.stdin });
   for (const item of given.slice(0, POLICY_ALTERNATIVES_MAX_COUNT)) {
     const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => shellQuote(item));
-    // Without a template, each item is a command.
+    // Without a command as a template, each item is itself a command.
     const text =
       template === "" || template === "{}"
         ? item

@@ -1,4 +1,5 @@
-// Options that make an otherwise harmless program run another one. Their value is judged as shell text.
+// Options that make an otherwise harmless program run another program. The policy judges the value of such an option
+// as shell text.
 
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { inSameProcess } from "../../shell-model/nested-context.ts";

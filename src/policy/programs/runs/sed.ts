@@ -21,7 +21,7 @@ export const runSed: RunsCommand = (command, around, runner, table) => {
   return flowOf(null, command.stdin.origins);
 };
 
-/** Judges a file that a script writes like a file that tee writes. */
+/** Judges a file that the script writes as if tee wrote it. */
 export function writeFile(path: string, inside: CommandContext, runner: Runner): void {
   const argv = ["tee", path].map((text) => ({ text, span: inside.span }));
   runner.runArgv(argv, inside);

@@ -42,7 +42,7 @@ export function runFile(command: EffectiveCommand, around: CommandContext, runne
   return runFlow(flow, command.span, inside, runner);
 }
 
-/** Walks the text that a shell reads, or reports that it is known only at run time. */
+/** Walks the text that a shell reads, or reports that this text is known only at run time. */
 export function runFlow(flow: Flow, span: Span, around: CommandContext, runner: Runner): Flow {
   if ((flow.text === null || isUnresolved(flow.text)) && !/^(settings|file)$/.test(flow.origins.join())) {
     const kind = flow.origins.includes("socket")

@@ -38,7 +38,7 @@ export function runWrapped(
   const { directory } = inner;
   if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));
   const assignments = [...around.assignments, ...inner.assignments];
-  // The inner program inherits the wrapper's input and output.
+  // Pass on the redirections and stdin: the inner program inherits the wrapper's input and output.
   const { redirects, stdin } = around;
   const inside = { ...inSameProcess(around, command.program), scope, assignments, stdin, redirects };
   if (inner.text) return runner.runText(inner.text.text, { ...inside, span: inner.text.span });

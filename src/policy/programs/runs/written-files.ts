@@ -34,7 +34,8 @@ export function runWritten(command: EffectiveCommand, around: CommandContext, ru
   noteFetched(command, around, runner);
   const { files } = around.scope;
   const { program, stdin, via } = command;
-  // A script that the command wrote may start the tool again. The files were read at the first start.
+  // Do not walk the files again if a script that the command wrote starts the tool again: the walk read them at the
+  // first start.
   if (!TOOLS.has(program) || via.includes(WRITTEN)) return;
   const inside = { ...inSeparateProcess(around, WRITTEN), assignments: [] };
   if (COMPILERS.test(program) && stdin.connected && stdin.text !== null)
