@@ -4,8 +4,8 @@
 //   a new or changed file         moves in; the entry that it replaces moves out
 //   a new directory               moves in with everything below it
 //   a directory that stays        gets its new mode, and its new time at the end
-//   ... with other attributes     is replaced by a new directory, and its entries move there, because no tool that
-//                                 every system has can remove an attribute
+//   ... with other attributes     is replaced by a new directory, and its entries move there, because not every system
+//                                 has a tool that can remove an attribute
 import { chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
@@ -151,13 +151,14 @@ export function timesAfter(
   return times.map(([path, ns]) => {
     const at = path === "." ? "" : path;
     const entry = attempt(() => upperEntryAt(join(upper, at)));
-    // If nacre created the directory in the upper layer and the command did not change it, its old time stays.
+    // If nacre created the directory in the upper layer and the command did not change it, the directory keeps its old
+    // time.
     const isAsBefore = !entry || entry === "whiteout" || entry.mtimeNs === known.get(at);
     return [path, isAsBefore ? ns : entry.mtimeNs];
   });
 }
 
-/** Adds steps for read-only directories: one step makes a directory writable first, another restores its mode last. */
+/** Adds steps for read-only directories: a first step makes a directory writable, and a last step restores its mode. */
 class OpenedDirectories {
   readonly steps: Step[] = [];
   readonly #workspace: string;

@@ -60,7 +60,10 @@ export async function commitPreview(
   });
 }
 
-/** Call this when the workspace is unchanged or restored. `steps`: the steps that were done and rolled back. */
+/**
+ * Call this after a failed commit, when the workspace is unchanged or restored. `steps`: the steps that were done and
+ * then rolled back.
+ */
 function cleanUp(
   store: PreviewStore,
   id: string,

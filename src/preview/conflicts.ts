@@ -65,7 +65,7 @@ export function conflictsSince({ workspace, steps, twins, after = [] }: Journal)
     else if (!isUnchanged(now, known)) found.push({ path, what: "has changed since the commit" });
     else if (known.type === "directory") found.push(...unknownIn(workspace, path, expected.get(path)));
   }
-  // The undo restores a dropped hard link from its other name, the twin.
+  // An undo restores a dropped hard link from its other name, the twin.
   for (const { twin, ino } of twins)
     if (entryOf(workspace, twin)?.ino !== ino)
       found.push({ path: twin, what: "has changed since the commit" });

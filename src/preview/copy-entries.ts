@@ -17,7 +17,7 @@ export async function copyEntries(from: string, to: string, paths: readonly stri
   ];
   const extract = [
     ...["tar", "--extract", "--file=-", "--preserve-permissions", "--same-owner", "--numeric-owner"],
-    // Set the modes and times of directories at the end: later entries would change the times.
+    // Set the modes and times of directories at the end: otherwise copying their entries would change the times again.
     ...["--delay-directory-restore", ...WITH_ATTRIBUTES, `--directory=${to}`],
   ];
   const input = bytesOfText(paths.map((path) => `./${path}\0`).join(""));

@@ -75,7 +75,7 @@ function kindText({ type, size, target }: Entry): string {
   return type === "symlink" ? `link -> ${shownPath(target ?? "")}` : type;
 }
 
-/** Modes that let another user run the file with the rights of its owner or group. */
+/** Names the mode bits that let another user run the file with the rights of its owner or group. */
 function specialModes({ type, mode }: Entry): string[] {
   if (type !== "file") return [];
   return [...(mode & S_ISUID ? ["setuid"] : []), ...(mode & S_ISGID ? ["setgid"] : [])];

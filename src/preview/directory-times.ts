@@ -1,5 +1,5 @@
 // Restores the modification times of directories to the nanosecond. Moving an entry changes the time of its directory,
-// and an undo must restore it. Uses touch(1): Node sets times as floating point numbers, which are too coarse.
+// and an undo must restore that time. Uses touch(1): Node sets times as floating point numbers, which are too coarse.
 
 import { join } from "node:path";
 import { spawnTouch } from "../engine/touch.ts";

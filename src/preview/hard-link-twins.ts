@@ -1,6 +1,6 @@
-// Handles files with several names (hard links) of which a commit removes one. The name that stays in the workspace is
-// the twin. If the commit's directory kept the removed name, the file would still count as a hard link. So a commit
-// drops the removed name, and an undo creates it again from the twin.
+// Handles a commit that removes one of the several names (hard links) of a file. The name that stays in the workspace
+// is called the twin. If the commit's directory kept the removed name, the file would still count as a hard link. So a
+// commit drops the removed name, and an undo creates it again from the twin.
 import { linkSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -21,8 +21,8 @@ export interface Twin {
 }
 
 /**
- * `linked`: paths and inode numbers of files with several names. `outOf`: returns where a change moves the entry that
- * it replaces.
+ * `linked`: paths and inode numbers of files with several names. `outOf`: returns the path to which a change moves the
+ * entry that it replaces.
  */
 export function twinsAmong(
   changes: readonly Change[],

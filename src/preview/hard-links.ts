@@ -1,6 +1,6 @@
 // Preserves hard links in a preview. When a command changes a file of the workspace, the kernel copies the file to the
-// upper layer only under the name that the command used. The other names would still have the old content. So nacre
-// copies files with several names before the command starts, and links the copies with each other.
+// upper layer only under the name that the command used. The other names of the file would still have the old content.
+// So before the command starts, nacre copies files with several names and links the copies to each other.
 import { dirname, join } from "node:path";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";
 import { HARD_LINKS_COPY_MAX_BYTES, HARD_LINKS_COPY_MAX_COUNT } from "../support/limits.ts";

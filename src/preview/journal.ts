@@ -1,4 +1,4 @@
-// Stores the planned steps of a commit or undo on disk: another process can then roll them back.
+// Stores the planned steps of a commit or undo on disk, so that another process can roll them back.
 import { join } from "node:path";
 import { type ProcessIdentity, thisProcess } from "../engine/process-table.ts";
 import { PREVIEW_NAMES } from "../engine/state-dir.ts";

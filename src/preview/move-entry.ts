@@ -14,7 +14,10 @@ export class ConflictError extends NacreError {
   }
 }
 
-/** Gives the file a second name, so that its path always has a file. Returns false if the file system refuses. */
+/**
+ * Gives the file a second name instead of moving it, so that there is always a file at its path. Returns false if the
+ * file system refuses this.
+ */
 export function keepsName(real: string | Buffer, out: string | Buffer): boolean {
   try {
     linkSync(real, out);
@@ -33,7 +36,10 @@ export function moveOut(real: string | Buffer, out: string | Buffer, path: strin
   }
 }
 
-/** Never replaces a new entry: link() fails for an existing name, and rename() fails for a directory with entries. */
+/**
+ * Never replaces an entry that has appeared there: link() fails for an existing name, and rename() fails for a
+ * directory with entries.
+ */
 export function moveIn(
   into: string | Buffer,
   real: string | Buffer,

@@ -1,5 +1,5 @@
-// Gives a program access to all files of this user, even to files without read permission: it runs as root in a user
-// namespace.
+// Gives a program access to all files of this user, even to files without read permission. The program runs as root in
+// a user namespace.
 
 export function withOwnFiles(argv: readonly string[]): readonly string[] {
   return process.getuid?.() === 0 ? argv : ["unshare", "--user", "--map-root-user", "--", ...argv];

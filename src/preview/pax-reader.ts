@@ -49,7 +49,10 @@ export class PaxReader {
     return true;
   }
 
-  /** The size field has octal digits. A size of 8 GiB or more does not fit and is in the extended records instead. */
+  /**
+   * The size field has octal digits. A size of 8 GiB or more does not fit into the field and is in the extended records
+   * instead.
+   */
   #sizeIn(header: Buffer): number {
     const large = this.#records.get("size");
     if (large !== undefined) return Number(large);

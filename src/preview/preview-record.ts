@@ -86,7 +86,7 @@ export function writeStored(path: string, value: unknown): void {
     writeFileSync(temporary, JSON.stringify(value), { mode: 0o600, flush: true });
     renameSync(temporary, path);
   } catch (error) {
-    // Remove a partial file: it would occupy space on a full disk.
+    // Remove the partial file, because it would take up space on a full disk.
     attempt(() => unlinkSync(temporary));
     throw error;
   }

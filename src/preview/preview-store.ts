@@ -37,7 +37,7 @@ export type PreviewRequest = Pick<
 export interface PreviewEnd {
   readonly exitCode: number | null;
   readonly notCaptured: readonly string[];
-  /** Files that nacre copied with all their hard links: number of names by inode number (hard-links.ts). */
+  /** Files that nacre copied with all their hard links (hard-links.ts): the number of names, by inode number. */
   readonly linked: ReadonlyMap<string, number>;
 }
 
@@ -84,7 +84,10 @@ export class PreviewStore {
     return record;
   }
 
-  /** Call this right before the command starts: changes of the workspace after this count as races. */
+  /**
+   * Call this right before the command starts. Other programs' changes to the workspace after this moment count as
+   * races.
+   */
   markStart(id: string): void {
     writeFileSync(join(this.dirOf(id), START_MARK), "");
   }

@@ -23,7 +23,7 @@ function pendingTransactions({ dir }: PreviewStore): Transaction[] {
   return Transaction.pending(dir, names);
 }
 
-/** Recovers the transactions of live owners too: an owner that does not have the lock has given up. */
+/** Also recovers the transactions of live owners: an owner that no longer has the lock has given up. */
 export function recoverPending(store: PreviewStore, workspace: string): void {
   for (const transaction of pendingTransactions(store))
     if (transaction.journal.workspace === workspace) recover(store, transaction);
@@ -43,7 +43,10 @@ function recover(store: PreviewStore, transaction: Transaction): void {
   } else dropTwinsOf(dir);
 }
 
-/** The undo had created the twins again. Without the undo, the commit remains, and its twins must be dropped. */
+/**
+ * Drops the twins that the undo has created again: the undo was rolled back, so the commit remains and its twins must
+ * be dropped.
+ */
 function dropTwinsOf(undoDir: string): void {
   const commitDir = commitOf(undoDir);
   dropTwins(commitDir, readJournal(commitDir)?.twins ?? []);

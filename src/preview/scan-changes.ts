@@ -24,7 +24,7 @@ export interface Change {
   readonly after: Entry | null;
   /** The former entries below a directory that is gone. */
   readonly tree?: readonly (readonly [string, Entry])[];
-  /** True if extended attributes or access control lists differ. For a file, nothing else differs. */
+  /** True if extended attributes or access control lists differ. If this is true for a file, nothing else differs. */
   readonly hasOtherAttributes?: boolean;
   /** The unchanged path that this new hard link refers to. */
   readonly linkOf?: { readonly path: string; readonly entry: Entry };
@@ -41,7 +41,7 @@ export interface ScanPlan {
   readonly upper: string;
   readonly workspace: string;
   readonly planted: Planted | undefined;
-  /** Changes of the workspace after this time are races with the command. */
+  /** If another program changed the workspace after this time, the change is a race with the command. */
   readonly startedNs: bigint;
 }
 
@@ -120,7 +120,10 @@ class Scan {
     if (isBelow) this.#compareDirectory(at);
   }
 
-  /** Also checks the parents: the kernel marks a directory that replaces another, but not the directories inside it. */
+  /**
+   * Whether a new directory replaces the one below it. Also checks the parents, because the kernel marks only the
+   * outermost directory that replaces another one.
+   */
   #isReplaced(at: string): boolean {
     for (let path = at; path !== "." && path !== ""; path = dirname(path))
       if (this.#above.get(path)?.isOpaque === true) return true;

@@ -64,7 +64,7 @@ function recordCommit(store: PreviewStore, id: string, paths: readonly string[])
 }
 
 function settleUndo(store: PreviewStore, id: string, undoDir: string): PreviewRecord {
-  // First remove the entries that the undo moved out: one of them may be a second name of a file that stays.
+  // First remove the entries that the undo moved out, because one of them may be a second name of a file that stays.
   for (const name of readdirSync(undoDir))
     if (name !== PREVIEW_NAMES.journal) removeTree(join(undoDir, name));
   removeTree(commitOf(undoDir));
@@ -97,7 +97,7 @@ export function refreshCtimes(
   const committed = new Set(paths);
   const touched = new Set([
     ...steps.filter(({ outgoing, relocated }) => outgoing ?? relocated).map(({ path }) => path),
-    // Staging gave these files a second name.
+    // Staging gave these files a second name, which changed their ctime.
     ...known.flatMap(({ path, linkOf }) => (linkOf && committed.has(path) ? [linkOf.path] : [])),
   ]);
   const refreshed = <T extends Entry | null>(path: string, entry: T): T => {
@@ -114,7 +114,9 @@ export function refreshCtimes(
   writeChanges(store.dirOf(id), changes);
 }
 
-/** Does the same after the rollback of an undo: the commit remains, and its undo can be tried again. */
+/**
+ * Like refreshCtimes, but for a commit whose undo was rolled back: the commit remains, and its undo can be tried again.
+ */
 export function refreshCommitCtimes(commitDir: string): void {
   const journal = readJournal(commitDir);
   if (!journal?.after) return;

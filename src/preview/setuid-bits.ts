@@ -21,7 +21,7 @@ export function withoutSetuidBits(upper: string, found: readonly Change[]): Clea
   const cleaned: string[] = [];
   const changes = found.map((change) => {
     const { path, after, linkOf } = change;
-    // Skip a new hard link to an unchanged file: a commit only links it and writes no file.
+    // Skip a new hard link to an unchanged file, because a commit only creates the link and writes no file.
     if (after?.type !== "file" || (after.mode & S_ISUID) === 0 || linkOf) return change;
     const file = join(upper, path);
     chmodSync(fsPath(file), after.mode & ~S_ISUID);

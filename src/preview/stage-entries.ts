@@ -79,7 +79,7 @@ function linkFromWorkspace(workspace: string, path: string, target: string | Buf
   }
 }
 
-/** Makes the directory writable during `work`: the command may have made it read-only for its owner. */
+/** Makes the directory writable during `work`, because the command may have made it read-only for its owner. */
 function withOpen(directory: string, work: () => void): void {
   const path = fsPath(directory);
   const mode = lstatSync(path).mode & 0o7777;

@@ -1,6 +1,6 @@
 // Removes previews that are too old, and previews of hosts that were killed during the command. If the rest exceeds the
-// quota, removes the oldest. The record stays for a while, so that a caller learns the reason. A swept commit can no
-// longer be undone.
+// quota, removes the oldest. The record stays for a while, so that a caller who asks for the preview learns why it is
+// gone. The commit of a swept preview can no longer be undone.
 import { isSameProcess } from "../engine/process-table.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import {

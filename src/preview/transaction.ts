@@ -55,7 +55,10 @@ export class Transaction {
     return this.#journal;
   }
 
-  /** Whether the transaction has begun but not ended. If true after an error of `apply`, the rollback failed too. */
+  /**
+   * Whether the transaction has begun but not ended. If this is true after `apply` has thrown, the rollback has failed
+   * too.
+   */
   get isPending(): boolean {
     return this.#isPending;
   }
@@ -167,7 +170,7 @@ export class Transaction {
 
   #revert({ path, incoming, outgoing, mode, relocated }: Step): void {
     const real = attempt(() => this.#real(path));
-    // Skip the step if another program has removed the directory: the entry has no place to return to.
+    // If another program has removed the parent directory, skip the step: the entry has no place to return to.
     if (real === undefined) return;
     if (mode) {
       const now = this.#entry(path);
@@ -182,7 +185,7 @@ export class Transaction {
     const outPath = outgoing && join(this.dir, outgoing.at);
     const back = outPath === undefined ? undefined : entryAt(outPath);
     if (outPath !== undefined && back && there?.ino === back.ino) {
-      // This is the second name of a file that has not been replaced yet.
+      // The file was not replaced yet: remove its second name.
       unlinkSync(fsPath(outPath));
       return;
     }
@@ -203,7 +206,7 @@ export class Transaction {
       if (aside && !there) renameSync(fsPath(path), real);
       return;
     }
-    // The directory has not left the workspace yet.
+    // Skip the step if the directory has not left the workspace yet.
     if (!there || !entryAt(dirname(path))) return;
     if (!aside) renameSync(real, fsPath(path));
     else if (aside.ino === there.ino) unlinkSync(real);
@@ -223,7 +226,7 @@ export class Transaction {
       return;
     }
     if (!entryAt(at)) linkSync(real, fsPath(at));
-    // The rename of the old entry replaces this name without a gap.
+    // If the old entry returns to this path, its rename replaces this name atomically.
     if (!isReplaced) unlinkSync(real);
   }
 
@@ -234,7 +237,7 @@ export class Transaction {
     return treeBelow(join(workspace, path)).some(([below]) => !own.has(`${path}/${below}`));
   }
 
-  /** Removes this transaction's entries from a directory, which stays with the entries of the other program. */
+  /** Removes this transaction's entries from a directory. The directory stays, with the entries of another program. */
   #removeOwn(path: string): void {
     const own = this.#journal.entered.filter((one) => isWithin(one, path));
     for (const one of own.toReversed()) {
@@ -247,7 +250,10 @@ export class Transaction {
     return attempt(() => entryAt(this.#realText(path)));
   }
 
-  /** The path for node:fs. It follows no link, because it starts at the parent's open descriptor. */
+  /**
+   * The path of an entry for node:fs. No link in the path is followed, because the path starts at the open descriptor
+   * of the entry's parent.
+   */
   #real(path: string): string | Buffer {
     return fsPath(this.#realText(path));
   }

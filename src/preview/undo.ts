@@ -71,7 +71,8 @@ export async function undoCommit(store: PreviewStore, { id, workspace }: Preview
       if (!transaction.isPending) {
         dropTwins(dir, journal.twins);
         attempt(() => refreshCommitCtimes(dir));
-        // Only the journal is left, unless an entry could not return because another program has taken its path.
+        // Keep the directory if it contains more than the journal: then an entry could not return, because another
+        // program has taken its path.
         if (readdirSync(undoDir).length <= 1) removeTree(undoDir);
       }
       if (error instanceof ConflictError)
@@ -113,7 +114,7 @@ function undoSteps(journal: Journal, number: number): Step[] {
       isDirectory: outgoing.entry.type === "directory",
     };
     return [
-      // The entries of a directory that was replaced return to the original.
+      // If the commit replaced the directory, its entries return to the original directory.
       ...(isReplaced && back ? returningEntries(journal, path, back.at) : []),
       {
         path,
@@ -136,7 +137,10 @@ function returningEntries({ workspace, steps, entered }: Journal, path: string, 
   }));
 }
 
-/** A new directory leaves with its original mode, because the step that changed the mode is undone first. */
+/**
+ * The entry that an undo moves out. A new directory has its original mode by then, because the step that changed its
+ * mode is undone first.
+ */
 function undoneEntry(
   entry: NonNullable<Journal["after"]>[number][1],
   path: string,

@@ -8,7 +8,7 @@ const OWNER_MAY_LIST = 0o500;
 
 export class UpperLayer {
   readonly path: string;
-  /** The original modes of directories that the command made unreadable and this class has made readable. */
+  /** The original modes of directories that the command made unreadable and that this class has made readable again. */
   readonly #modes = new Map<string, number>();
 
   constructor(path: string) {

@@ -43,7 +43,7 @@ export async function surveyWorkspace(workspace: string): Promise<WorkspaceSurve
   return { foreign: undefined, linked };
 }
 
-/** Decodes each file name separately: a name with invalid bytes must not change the others. */
+/** Decodes each file name separately, so that a name with invalid bytes does not affect the others. */
 function linesOf(output: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < output.length; ) {

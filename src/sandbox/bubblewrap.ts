@@ -26,10 +26,15 @@ import { isVisible, type ViewPlan, viewOf } from "./view.ts";
 /** File descriptors for bwrap, different from the standard descriptors and from those that bash uses itself. */
 const FD = { args: 6, seccomp: 7, status: 8 } as const;
 
-/** The descriptor of the command's stderr while bwrap sets up a sandbox whose setup can be retried. */
+/**
+ * The descriptor that holds the command's stderr while bwrap sets up a sandbox, if nacre may have to retry the setup.
+ */
 export const COMMAND_STDERR_FD = 5;
 
-/** Runs the program inside with the stderr of the command, while the stderr of bwrap is a file (start-script.ts). */
+/**
+ * Runs the program in the sandbox with the stderr of the command, because the stderr of bwrap is a file
+ * (start-script.ts).
+ */
 const WITH_OWN_STDERR = ["/bin/sh", "-c", `exec "$@" 2>&${COMMAND_STDERR_FD} ${COMMAND_STDERR_FD}>&-`, "sh"];
 
 export interface WrapPlan extends ViewPlan {
@@ -37,7 +42,7 @@ export interface WrapPlan extends ViewPlan {
   readonly argv: readonly string[];
   /** Absolute. */
   readonly workingDir: string;
-  /** The workspace is under an overlay whose layers are in this directory. */
+  /** If set, the workspace is under an overlay whose layers are in this directory. */
   readonly overlayDir?: string;
   /** Whether the program becomes PID 1 of its namespace. PID 1 ignores signals without a handler, and reaps orphans. */
   readonly isInit?: boolean;
@@ -116,8 +121,8 @@ export class Bubblewrap {
         isPlaceholder,
         ...(isOverlay ? { overlayDir: dir } : {}),
       };
-      // Placeholders and policy folders of other shells can vanish at any moment, so the probe ignores them. It creates
-      // no placeholders, because a probe must not create files outside its own directory.
+      // The probe ignores placeholders and policy folders of other shells, because they can vanish at any moment. It
+      // also creates no placeholders, because a probe must not create files outside its own directory.
       const { stage, argv, descriptors } = this.wrap({ ...spec, policyFolders: [] }, plan, false);
       const files = descriptors.map(({ fd, mode, file, content }) => {
         const path = content === undefined && mode === "read" ? file : join(dir, file);
@@ -227,7 +232,10 @@ const NAMESPACES = [
   ...["--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL"],
 ];
 
-/** Points the variables for temporary directories to the sandbox's own /tmp: others can be read-only or hidden. */
+/**
+ * Sets the variables for temporary directories to the sandbox's own /tmp, because other directories can be read-only or
+ * hidden.
+ */
 function temporaryDirArgs(): string[] {
   return ["TMPDIR", "TMP", "TEMP"]
     .filter((name) => process.env[name] !== undefined)

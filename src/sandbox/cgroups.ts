@@ -21,7 +21,10 @@ const LIMIT_FILES: Readonly<Record<1 | 2, Readonly<Record<Controller, readonly s
   2: { pids: ["pids.max"], memory: ["memory.max"] },
 };
 
-/** Finds the first parent that works for each controller, v2 before v1. Creates a group in each parent to test it. */
+/**
+ * Finds the first parent that works for each controller, and tries v2 before v1. Tests each parent by creating a group
+ * in it.
+ */
 export function findGroupParents(
   wanted: readonly Controller[],
   candidates = candidateParents(),

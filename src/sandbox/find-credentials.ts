@@ -31,7 +31,10 @@ interface Branch {
 const IN_HOME = treeOf(HOME_CREDENTIALS);
 const OF_MACHINE = treeOf(MACHINE_CREDENTIALS);
 
-/** Parent and name of the folder with the user's rules. Hidden: a command that reads the rules learns to bypass them. */
+/**
+ * Parent and name of the folder with the user's rules. Sandboxes hide this folder, because a command that reads the
+ * rules learns how to bypass them.
+ */
 const CONFIG = ".config";
 const OWN_RULES = "nacre";
 
@@ -87,7 +90,10 @@ function collect(path: string, { entry, below }: Branch, found: ListedPath[]): v
   }
 }
 
-/** undefined if the directory cannot be listed; single names may still be accessible. */
+/**
+ * The names in the directory. undefined if the directory cannot be listed, and then single names may still be
+ * accessible.
+ */
 function listed(directory: string): ReadonlySet<string> | undefined {
   const names = attempt(() => namesIn(directory));
   return names && new Set(names);
@@ -105,7 +111,10 @@ function otherHomes(own: readonly string[]): string[] {
   );
 }
 
-/** Ignores values that would hide a home directory, and paths in /dev, because HISTFILE is often /dev/null. */
+/**
+ * Credentials at the paths that variables name. Ignores values that would hide a home directory, and paths in /dev,
+ * because HISTFILE is often /dev/null.
+ */
 function relocated(
   homes: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

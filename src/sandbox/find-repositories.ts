@@ -34,7 +34,7 @@ interface Listing {
 
 /**
  * Directories with the output of package managers and builds. Commands must be able to remove these directories. A
- * protected repository inside would prevent that, because a mount point cannot be removed.
+ * protected repository inside such a directory would prevent that, because a mount point cannot be removed.
  */
 const SKIPPED = new Set([
   ...["node_modules", "bower_components", "build", "_build", "_deps", "deps", "dist", "out", "target"],

@@ -18,7 +18,7 @@ export interface ConfigReading {
   readonly home: string | undefined;
 }
 
-/** The targets of one file and the files it includes. Treats conditional includes as included. */
+/** The paths that one file and its included files name. Treats conditional includes as included. */
 export function configTargets(file: string, reading: ConfigReading, depth = 0): ConfigTarget[] {
   if (depth > GIT_INCLUDES_MAX_DEPTH) return [];
   return settingsIn(textIn(file)).flatMap(({ section, key, value }): ConfigTarget[] => {

@@ -33,7 +33,10 @@ export function guardRepositories(
   guard.addGlobalTargets();
 }
 
-/** A part of a git directory. `missing`: the placeholder if the part is missing; none if a command may create it. */
+/**
+ * A part of a git directory. `missing`: the placeholder to create if the part is missing. Without it, a command may
+ * create the part.
+ */
 interface Part {
   readonly path: string;
   readonly missing?: Omit<Placeholder, "path">;
@@ -163,7 +166,10 @@ function repositoryParts(git: string, gitConfig: boolean): Part[] {
   ];
 }
 
-/** git reads config.worktree if `extensions.worktreeConfig` is set. With `gitConfig`, commands may create the file. */
+/**
+ * The part config.worktree, which git reads if `extensions.worktreeConfig` is set. With `gitConfig`, commands may
+ * create this file.
+ */
 function ownConfig(git: string, gitConfig: boolean): Part {
   return { path: join(git, "config.worktree"), ...(gitConfig ? {} : { missing: { kind: "file" } as const }) };
 }

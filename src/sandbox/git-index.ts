@@ -1,5 +1,5 @@
 // Reads the gitlinks in a git index: directories that git treats as separate repositories. When git checks for changes,
-// it also runs in each gitlink, with the configuration of that repository.
+// it also runs in each gitlink directory, with the configuration of that repository.
 import { statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { GIT_INDEX_MAX_BYTES } from "../support/limits.ts";

@@ -1,6 +1,6 @@
-// Watches symbolic links in writable directories that decide what git or a starting program runs. bwrap cannot mount
-// over a link, so a command can replace the link. The result of the command then names the link with its old and new
-// target.
+// Watches symbolic links that are in writable directories and decide what git or a starting program runs. bwrap cannot
+// mount over a link, so a command can replace the link. The result of the command then names the link with its old and
+// new target.
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { LINKS_MAX_COUNT } from "../support/limits.ts";

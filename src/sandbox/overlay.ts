@@ -61,9 +61,10 @@ export function overlayStage({ dir, workspace }: OverlayPlan): string[] {
 }
 
 /**
- * The options that give the command its own user again, because the stage made this user root. Without a sandbox, root
- * may read and write files with any mode. A preview must show what such a command does. So the command gets that one
- * capability, which applies to files of root below the mounts of the sandbox.
+ * The options that give the command its own user again, because the stage made this user root. If nacre runs as root,
+ * commands without a sandbox may read and write files with any mode. A preview must show what such a command does. So
+ * the command gets the one capability that allows this. The capability applies to files of root below the mounts of the
+ * sandbox.
  */
 export function ownUserArgs(isGuarded: boolean): string[] {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
@@ -82,7 +83,9 @@ export function makeLayers({ dir, workspace }: OverlayPlan): void {
   utimesSync(upper, atime, mtime);
 }
 
-/** The content of the upper directory before the command started, which is no effect of the command. */
+/**
+ * The content that the upper directory had before the command started. It does not count as an effect of the command.
+ */
 export interface Planted {
   /** Relative to the workspace. */
   readonly placeholders: readonly string[];
@@ -124,7 +127,10 @@ function directoriesIn(base: string, at = ""): string[] {
   ];
 }
 
-/** Creates the parents of an entry in the upper layer, with owner and mode of the same directories in the workspace. */
+/**
+ * Creates the parents of an entry in the upper layer. They get the owner and mode of the same directories in the
+ * workspace.
+ */
 function makeParents(upper: string, workspace: string, name: string): void {
   if (name === "." || kindOf(join(upper, name)) !== undefined) return;
   makeParents(upper, workspace, dirname(name));

@@ -40,8 +40,8 @@ export class Placeholders {
   }
 
   /**
-   * Creates the placeholders of `plan`. They stay until the holder ends or `release` is called. `plan` gets a predicate
-   * for existing placeholders, which it must treat as paths that do not exist.
+   * Creates the placeholders of `plan`. They stay until the holder ends or `release` is called. `plan` receives a
+   * predicate that recognizes existing placeholders. It must treat a placeholder as a path that does not exist.
    */
   hold<P extends { readonly placeholders: readonly Placeholder[] }>(
     holder: PlaceholderHolder,
@@ -86,7 +86,8 @@ export class Placeholders {
       const [, pid, startTime = ""] = /^(\d+)-(\d+)$/.exec(name) ?? [];
       if (pid === undefined) return [];
       const holder = { pid: Number(pid), startTime };
-      // Check each holder only once: if it died between two checks, its note would be removed but not its placeholders.
+      // Check each holder only once: if the holder died between two checks, nacre would remove its note but not its
+      // placeholders.
       return [{ name, hasEnded: !mayStay(holder) || !this.#owner.isAlive(holder) }];
     });
     const ended = notes.filter(({ hasEnded }) => hasEnded);
@@ -101,7 +102,10 @@ export class Placeholders {
     }
   }
 
-  /** Empty for a note that a crash left incomplete: no placeholder of such a note was created. */
+  /**
+   * The placeholders in a note. Empty for a note that a crash left incomplete, because no placeholder of such a note
+   * was created.
+   */
   #read(name: string): readonly Placeholder[] {
     const known = this.#notes.get(name);
     if (known) return known;

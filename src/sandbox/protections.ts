@@ -58,7 +58,7 @@ export class Protections {
     return true;
   }
 
-  /** Reports a link as not protected: a link cannot be a mount point, so a command can replace it. */
+  /** Reports that a link is not protected: a link cannot be a mount point, so a command can replace the link. */
   reportLink(what: string): void {
     this.notEnforced.add(`${what}: it is a link, which cannot be protected`);
   }

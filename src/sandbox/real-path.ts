@@ -24,7 +24,7 @@ function resolveFully(path: string, known: Map<string, string>, links: number): 
   return answer;
 }
 
-/** Avoids exceptions for missing paths: most paths are missing, and exceptions would take most of the time. */
+/** Throws no exception for a missing path: most paths are missing, and exceptions would take most of the time. */
 function resolveUncached(target: string, known: Map<string, string>, links: number): string {
   if (target === "/") return target;
   const link = linkAt(target);

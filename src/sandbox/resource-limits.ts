@@ -25,7 +25,7 @@ export interface LimitOptions {
   readonly maxFileBytes?: number;
 }
 
-/** How to apply the limits before the command starts. Also reports violations. */
+/** Says how to apply the limits before the command starts, and reports violations of the limits. */
 export interface LimitPlan {
   /** Files to which the limited process must write its PID. */
   readonly groups: readonly string[];
@@ -70,7 +70,7 @@ export class Limits {
     const { maxProcesses, maxMemoryBytes, cpuSeconds, maxFileBytes } = this.#options;
     const asked = defined({ pids: maxProcesses && maxProcesses + overhead, memory: maxMemoryBytes });
     const groups = this.#groupParents().flatMap((parent) => {
-      // If this fails although the test worked, fall back to limits on each process.
+      // If this fails although the earlier test worked, fall back to limits on each process.
       const dir = attempt(() => makeGroup(parent, name, asked));
       return dir === undefined ? [] : [{ dir, parent }];
     });

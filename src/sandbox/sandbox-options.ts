@@ -13,9 +13,11 @@ import { realPath } from "./real-path.ts";
 import type { TrustedPath } from "./trusted-base.ts";
 
 export interface SandboxOptions {
-  /** What commands can write: "off" everything, "read-only" nothing, "workspace-write" the workspace. @default "off" */
+  /**
+   * What commands can write. "off": everything. "read-only": nothing. "workspace-write": the workspace. @default "off"
+   */
   readonly sandbox?: SandboxProfile;
-  /** The network of sandboxed commands; with "none" they have only their own loopback interface. @default "none" */
+  /** The network of sandboxed commands. With "none", they have only their own loopback interface. @default "none" */
   readonly network?: NetworkAccess;
   /** The directory that "workspace-write" makes writable. @default the directory of the command */
   readonly workspace?: string;

@@ -44,7 +44,7 @@ export interface StartRequest {
   readonly isInit?: boolean;
   /** The layers of the overlay over the workspace; only in a sandbox for previews. */
   readonly overlayDir?: string;
-  /** Whether a process was started since the last call. Without a new process, there is no new repository. */
+  /** Whether a process was started since the last call. If none was, there can be no new repository. */
   readonly hasForked?: () => boolean;
 }
 
@@ -79,7 +79,10 @@ interface PreparedWorkspace {
   readonly notEnforced: readonly string[];
 }
 
-/** Refuses options that have no effect without a sandbox: otherwise the user would rely on a missing protection. */
+/**
+ * Refuses options that have no effect without a sandbox: otherwise the user would rely on protection that does not
+ * exist.
+ */
 function refuseWithoutSandbox({ network, hide = [] }: SandboxOptions): void {
   const option = network === "none" ? 'network "none"' : hide.length > 0 ? "hide" : undefined;
   if (option === undefined) return;
@@ -248,7 +251,10 @@ function withRunningRoots(spec: SandboxSpec, running: readonly string[]): Sandbo
   return { ...spec, transientRoots };
 }
 
-/** Counts bwrap, the first process of its PID namespace, and the bash that runs bwrap again (start-script.ts). */
+/**
+ * The number of nacre's own processes: bwrap itself and the first process of its PID namespace. If bash may have to run
+ * bwrap again (start-script.ts), this bash counts too.
+ */
 function ownProcessesCount(wrapped: WrappedStart | undefined): number {
   if (!wrapped) return 0;
   return wrapped.canVanish ? 3 : 2;

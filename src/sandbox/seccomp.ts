@@ -1,7 +1,7 @@
-// Builds the system call filter for sandboxed commands on x86-64, as a classic BPF program. It closes what mounts and
-// namespaces leave open: unix sockets would work through read-only mounts, io_uring would bypass this filter, another
-// user could run a setuid file that a command leaves in the workspace, and the calls in DENIED could change mounts,
-// access the kernel or change the machine.
+// Builds the system call filter for sandboxed commands on x86-64, as a classic BPF program. It prevents what mounts and
+// namespaces do not prevent: unix sockets would work through read-only mounts, io_uring would bypass this filter,
+// another user could run a setuid file that a command leaves in the workspace, and the calls in DENIED could change
+// mounts, access the kernel or change the machine.
 //
 // A call of another architecture kills the process, a denied call fails with EPERM, and every other call is allowed.
 // Jumps are relative and reach 255 instructions. The tests run the program with every call number.
@@ -101,7 +101,10 @@ const OPEN_ARGUMENTS = { open: { flags: 1, mode: 2 }, openat: { flags: 2, mode: 
 /** O_CREAT, and the bit that only O_TMPFILE sets. Without either, the kernel ignores the mode, which can be garbage. */
 const CREATES_FILE = 0o20_000_100;
 
-/** S_ISGID stays allowed, because shared git repositories set it on directories, and a filter cannot see the type. */
+/**
+ * S_ISGID stays allowed: shared git repositories set it on directories, and a filter cannot tell a directory from a
+ * file.
+ */
 const S_ISUID = 0o4000;
 
 /** IPv4, IPv6 and netlink. Unix sockets and the families of hypervisors and hardware are denied. */
@@ -109,7 +112,7 @@ const SOCKET_FAMILIES = [2, 10, 16];
 
 const AF_UNIX = 1;
 
-/** The other bits are flags: SOCK_NONBLOCK, SOCK_CLOEXEC. */
+/** The bits with the type of a socket. The other bits are flags: SOCK_NONBLOCK, SOCK_CLOEXEC. */
 const SOCKET_TYPE_BITS = 0xf;
 
 /**

@@ -1,6 +1,7 @@
 // Writes the script that the waiting bash of a slot reads before its command (engine/hook.sh). With this script bash
 // sets its limits and replaces itself with bwrap. If the sandbox hides the state root of another host, bash stays and
-// runs bwrap as its child: bwrap fails if that root vanishes while it mounts, and bash then runs it again. Pure.
+// runs bwrap as its child: bwrap fails if that root vanishes while bwrap mounts it, and bash then runs bwrap again.
+// Pure.
 import { isAbsolute } from "node:path";
 import { SHELL_NAMES } from "../engine/state-dir.ts";
 import { SANDBOX_TRIES_MAX_COUNT } from "../support/limits.ts";
@@ -50,7 +51,7 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
       ...inherited,
       ...files,
     ].join(" ");
-    // Not `builtin exec`, which would undo the redirections.
+    // Do not use `builtin exec`, because it would undo the redirections.
     lines.push(...(wrapped.canVanish ? untilSetUp(command, dir) : [`exec ${command}`]));
     lines.push(fault("sandbox"));
   }
@@ -58,9 +59,9 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
 }
 
 /**
- * Runs bwrap again until it has set up the sandbox. bwrap reports an exit code only if the program inside has begun,
- * and exits with 1 if the program could not begin. So the program never runs twice. If bwrap is missing, bash continues
- * after these lines.
+ * Runs bwrap again until it has set up the sandbox. bwrap reports an exit code only if the program in the sandbox has
+ * begun, and exits with 1 if that program could not begin. So the program never runs twice. If bwrap is missing, bash
+ * continues after these lines.
  */
 function untilSetUp(command: string, dir: string): string[] {
   const [status, errors] = [SHELL_NAMES.sandboxStatus, SHELL_NAMES.sandboxErrors].map((name) =>
@@ -69,7 +70,7 @@ function untilSetUp(command: string, dir: string): string[] {
   return [
     // Discard bash's own messages: otherwise bash would report on stderr that a signal has ended bwrap.
     `exec ${COMMAND_STDERR_FD}>&2 2>/dev/null`,
-    // Give the bash inside the SHLVL that it would have after an exec.
+    // Give the bash in the sandbox the same SHLVL that it would have after an exec.
     "((SHLVL--))",
     "for ((__nacre_try = 1; ; __nacre_try++)); do",
     `  builtin command ${command} 2>${errors}`,

@@ -17,7 +17,7 @@ export function guardStartup(protections: Protections, homes: readonly string[])
       protections.reportLink(`${shownPath(named)}, ${ROLE}`);
       protections.watchLinks(named, ROLE);
     }
-    // Paths that the user named as writable stay writable.
+    // A path stays writable if the user has named it as writable.
     const isNamed = protections.roots.some((root) => isWithin(root, path));
     if (protections.isWritable(path) && !isNamed) protections.protect(path, { kind });
   }

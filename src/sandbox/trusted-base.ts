@@ -86,7 +86,10 @@ export function ownProgram(bash: string | undefined): TrustedPath[] {
   return found;
 }
 
-/** The dependencies as Node resolves them from the package. If a dependency is a link: its folder and its target. */
+/**
+ * The dependencies, as Node resolves them from the package. For a dependency that is a link, both its folder and its
+ * target.
+ */
 function dependenciesOf(root: string): TrustedPath[] {
   const manifest = attempt(() => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as unknown);
   const { dependencies } = (manifest ?? {}) as { readonly dependencies?: Readonly<Record<string, string>> };

@@ -37,7 +37,7 @@ interface Mount {
 
 interface View {
   readonly mounts: readonly Mount[];
-  /** Whether a mount point can vanish while bwrap mounts: bwrap then fails. */
+  /** Whether a mount point can vanish while bwrap mounts something on it. bwrap then fails. */
   readonly canVanish: boolean;
   readonly placeholders: readonly Placeholder[];
   readonly notEnforced: readonly string[];
@@ -187,7 +187,10 @@ function masksOf(
   return { masks, canVanish };
 }
 
-/** Mounts without permissions, so that access fails with "Permission denied" instead of showing an empty directory. */
+/**
+ * Mounts an entry without permissions, so that access fails with "Permission denied" instead of showing an empty
+ * directory.
+ */
 function maskArgs(path: string, kind: Placeholder["kind"] | undefined): string[] {
   return kind === "directory"
     ? ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]

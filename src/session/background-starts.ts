@@ -1,6 +1,6 @@
 // Starts background shells with the state of their session. Each shell reads a script when it starts, through BASH_ENV.
-// Then, like a new bash of the session, the shell writes its own state to its directory. nacre compares this state with
-// the state of the session. Owns the script files.
+// The shell then writes its own state to its directory, as a new bash of the session does. nacre compares this state
+// with the state of the session. This file owns the script files.
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { labelOf } from "../engine/meta.ts";
@@ -110,7 +110,7 @@ export class BackgroundStarts {
   }
 }
 
-/** Escapes the path, because bash expands BASH_ENV like a word in double quotes. */
+/** The path as a value of BASH_ENV. Escapes it, because bash expands BASH_ENV like a word in double quotes. */
 function asBashEnv(path: string): string {
   return path.replace(/[\\$`]/g, "\\$&");
 }

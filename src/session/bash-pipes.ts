@@ -35,7 +35,10 @@ export class ScriptChannel {
   #isClosed = false;
   #unreadBytes = 0;
 
-  /** Takes ownership of the descriptor, which is also open for reading: close() reads back what bash has not read. */
+  /**
+   * Takes ownership of the descriptor. The descriptor is also open for reading, so that close() can read back what bash
+   * has not read.
+   */
   constructor(fd: number) {
     this.#fd = fd;
     this.link = readlinkSync(`/proc/self/fd/${fd}`);
@@ -90,7 +93,7 @@ export class ScriptChannel {
     return length;
   }
 
-  /** A full pipe (64 KiB) accepts nothing, so the rest is retried later. */
+  /** Writes as much as the pipe accepts. A full pipe (64 KiB) accepts nothing, so this is retried later. */
   #flush(): void {
     for (let next = this.#pending[0]; next; next = this.#pending[0]) {
       const written = this.#write(next);
@@ -114,7 +117,7 @@ export class ScriptChannel {
   }
 }
 
-/** Throws if the shim has died, because no other process would report the end of bash. */
+/** Opens the report pipe. Throws if the shim has died, because no other process would report the end of bash. */
 export function openReports({ shimPid, shimStart }: StartedShell, reader: ReportReader): ReportFifo {
   const fd = openPipe({ pid: shimPid, startTime: shimStart }, REPORT_FD, "both");
   if (fd !== undefined) return new ReportFifo(fd, pipePath(shimPid, REPORT_FD), reader);
@@ -131,7 +134,7 @@ export class ReportFifo {
   readonly #fd: number;
   readonly #reader: ReportReader;
 
-  /** The descriptor is also open for writing. Otherwise the pipe would have no writer after the first report. */
+  /** The descriptor must also be open for writing: otherwise the pipe would have no writer after the first report. */
   constructor(fd: number, path: string, reader: ReportReader) {
     this.path = path;
     this.#fd = fd;
@@ -229,7 +232,7 @@ export class BashWatchdog {
     const { pid, channel, isAnyLoggerGone } = this.#bash;
     if (!channel?.isFlushed) return false;
     const call = attempt(() => readFileSync(`/proc/${pid}/syscall`, "latin1")) ?? "";
-    // bash is in open(). If its logger has ended, open() waits for a reader of the pipe.
+    // bash is in open(). If the logger has ended, open() waits forever for a reader of the logger's pipe.
     if (/^(?:257|56) /.test(call)) return isAnyLoggerGone();
     if (!/^(?:0|63) 0x0 /.test(call)) return false;
     return attempt(() => readlinkSync(`/proc/${pid}/fd/0`)) === channel.link;

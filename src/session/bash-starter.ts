@@ -1,6 +1,6 @@
 // Starts the bashes of a session, one at a time. Each bash runs in an ordinary slot and reads its script from this
-// process. The script first restores the saved state. Commands can be sent before bash has finished that.
-// Owns the session's sandbox, the number of bashes so far, and the set of bashes that may still report.
+// process. The script first restores the saved state. Commands can be sent before bash has finished restoring it. Owns
+// the session's sandbox, the number of bashes so far, and the set of bashes that may still report.
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import type { Cause, ExitRecord } from "../engine/end-record.ts";
@@ -33,7 +33,7 @@ export class BashStarter {
   readonly #deps: SessionDeps;
   readonly #options: StarterOptions;
   readonly #bashes = new Set<SessionBash>();
-  /** The receivers of reports: the bashes above and the sandbox. */
+  /** The receivers of reports: the bashes in #bashes, and the sandbox. */
   readonly #listeners = new Set<ReportListener>();
   #generation = 0;
   #sandbox: SessionSandbox | undefined;
@@ -164,7 +164,7 @@ export class BashStarter {
     return { started, channel, takeRemarks: confined.takeRemarks, pidOf: (pid) => pid };
   }
 
-  /** Writes to the new bash's directory, because the previous bash's directory may be deleted later. */
+  /** Writes the script to the new bash's directory, because the previous bash's directory may be deleted later. */
   async #writeRestoreScript(bash: SessionBash, { state }: SavedState): Promise<string | undefined> {
     if (state === undefined) return undefined;
     const { harness, sandbox } = bash.options;
@@ -202,7 +202,7 @@ export class BashStarter {
     if (this.#sandbox?.isOpen) return this.#sandbox;
     const { engine, confiner, capBytes } = this.#deps;
     const { workingDir: workspace } = this.#options;
-    // A directory in the last sandbox's /tmp disappeared with that sandbox.
+    // If the directory was in the last sandbox's /tmp, it disappeared with that sandbox.
     if (!confiner.isVisible(directory.cwd, workspace)) directory.changeTo(workspace);
     checkWorkingDir(directory.cwd, undefined);
     const { cwd: workingDir } = directory;
@@ -231,7 +231,7 @@ export class BashStarter {
   }
 
   #forget(bash: SessionBash): void {
-    // close() passes on the last reports, so remove bash from the listeners only after it.
+    // Remove bash from the listeners only after close(), because close() passes on the last reports.
     bash.options.reports?.close();
     this.#bashes.delete(bash);
     this.#listeners.delete(bash);

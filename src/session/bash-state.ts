@@ -23,7 +23,7 @@ export interface SavedState {
   readonly state: string | undefined;
   /** The text before the first command of the next bash. It sets options and traps. */
   readonly prefix: string;
-  /** The last commands whose state could not be saved, if any, and why. */
+  /** The last commands, if their state could not be saved, and the reason. */
   readonly missing?: MissingCommands;
 }
 
@@ -65,7 +65,7 @@ export class BashState {
   #plan: CommandPlan | undefined;
   #sentMs = 0;
   #trapsChildren = false;
-  /** The command may have set so many variables that bash takes long to list them. */
+  /** Whether the command may have set so many variables that bash takes long to list them. */
   #isLarge = false;
   /** The save after the running command, and its message. */
   #save: SavePlan | undefined;
@@ -161,7 +161,7 @@ export class BashState {
   stateForNextBash(number: number): SavedState {
     const newest = this.saves.newest(number);
     const commands = newest ? number - newest.number : 0;
-    // A bash that died between two commands may not have saved the last state; the note on its death says so.
+    // A bash that died between two commands may not have saved its last state; the note about its death says so.
     const why = this.saves.problem ?? (commands > 1 ? "its files are gone" : undefined);
     return {
       state: newest?.state,
@@ -182,7 +182,7 @@ export class BashState {
     };
   }
 
-  /** The parts of its initial state that bash failed to restore, as text. Only the first call returns them. */
+  /** The parts of the inherited state that bash failed to restore, as text. Only the first call returns them. */
   async takeUnrestored(bash: {
     readonly isReady: boolean;
     saved(number: number): Promise<boolean>;
@@ -190,7 +190,7 @@ export class BashState {
     const inherited = this.#inherited;
     if (!inherited) return [];
     await bash.saved(inherited.number);
-    // Another call has meanwhile returned the parts, or bash died at once. The next command reports such a death.
+    // Another call has returned the parts meanwhile, or bash has died. The next command reports such a death.
     if (!this.#inherited || !bash.isReady) return [];
     this.#inherited = undefined;
     const state = this.saves.read(inherited.number);
@@ -199,7 +199,7 @@ export class BashState {
 
   /** The descriptors of bash that a saver must not hold open; undefined if bash should not fork one. */
   #heldByBash(): number[] | undefined {
-    // The fork would run a trap on CHLD.
+    // Do not fork if there is a trap on CHLD, because the fork would run it.
     if (this.#trapsChildren || !this.saves.needsSaver(this.#isLarge)) return undefined;
     const descriptors = descriptorsOf(this.#options.started.commandPid).map(Number);
     // The list is empty if this process may not read it.

@@ -56,12 +56,15 @@ function planWith(
     env: options.env ?? {},
     outputs,
     hasHighFds: reachesHighFds && !meaning?.facts.functions.includes("exec"),
-    // Only the full report enables disabled builtins again, which the harness needs after the command.
+    // The harness needs the disabled builtins after the command, and only the full report enables them again.
     meaningChange: suspendedSettings.disabled.length > 0 ? "everything" : meaningChange(command, meaning),
   };
 }
 
-/** Puts removed files back. Throws if that fails, except on a full disk: the command's output would be lost. */
+/**
+ * Puts removed files back. Throws if that fails, because the command's output would be lost. Does not throw on a full
+ * disk.
+ */
 function restoreBefore(bash: SessionBash, notes: string[]): void {
   const { dir } = bash.started.files;
   try {
@@ -91,8 +94,8 @@ function restore(bash: SessionBash, notes: string[]): void {
 }
 
 /**
- * The directory that bash has to change to first: the one that the call names or, if bash's directory was removed, the
- * nearest existing one above it.
+ * The directory to which bash has to change first: the one that the call names or, if bash's directory was removed, the
+ * nearest existing directory above it.
  */
 function directoryOf({ lineage: { directory }, bash, changeTo, notes }: RunContext): string | undefined {
   if (changeTo !== undefined) {

@@ -14,15 +14,15 @@ import type { SessionOutput } from "./session-output.ts";
 export interface CommandPart {
   readonly number: number;
   /**
-   * Taken before the command started. A process with neither a number nor a numbered ancestor belongs to the command if
-   * the process started after this mark.
+   * A mark from before the command started. A process with neither a number nor a numbered ancestor belongs to the
+   * command if the process started after this mark.
    */
   readonly pidsBefore?: PidMark;
 }
 
 /**
- * The processes of this command, without those that earlier commands left running. `bash`: whether bash itself is one
- * of them. With "always", a kill reaches bash even before it has read the command.
+ * Limits the processes to those of this command, without those that earlier commands left running. `bash`: whether bash
+ * itself is one of them. With "always", a kill reaches bash even before it has read the command.
  */
 export function onlyCommand(
   engine: Engine,
@@ -68,13 +68,13 @@ export function leftoverScope(engine: Engine, bash: StartedShell, number: number
 
 export interface CommandLeftovers {
   readonly processes: readonly ProcessRef[];
-  /** Whether one of them holds the pipes that the next command prints to. */
+  /** Whether one of these processes holds the pipes that the next command prints to. */
   readonly holdsOutput: boolean;
 }
 
 /**
- * Checks the PIDs that the kernel assigned since the start of the command. Waits a moment for processes that are about
- * to exit.
+ * Finds the leftovers of a command. Checks only the PIDs that the kernel has assigned since the start of the command.
+ * Waits a moment for processes that are about to exit.
  */
 export async function leftoversOfCommand(
   engine: Pick<Engine, "leftoversOf">,

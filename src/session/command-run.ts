@@ -26,7 +26,7 @@ import type { DetachedBash, SessionDeps, SessionResult } from "./session-options
 const NO_LEFTOVERS: CommandLeftovers = { processes: [], holdsOutput: false };
 
 type ResultParts = Pick<SessionResult, "exitCode" | "stdout" | "stderr"> &
-  // Without an outcome, #finish derives one from the exit code.
+  // If there is no outcome, #finish derives one from the exit code.
   Partial<Pick<SessionResult, "outcome" | "leftovers" | "shell" | "leftoverShell">>;
 
 export class CommandRun {
@@ -112,7 +112,7 @@ export class CommandRun {
     const isLost = !isSwitched || bash.state.isBroken;
     lineage.commandRan(code, isLost ? undefined : meaning, options.env);
     const outside = lineage.directory.settle(started.commandPid, cwd, this.#mayHaveMoved);
-    // Drain as late as possible: by then the loggers have usually written everything, and the drain need not wait.
+    // Drain as late as possible: the loggers have then usually written everything, so the drain need not wait.
     this.#notes.push(...(await output.drain()));
     restoreAfter(bash, this.#notes);
     const { files, from } = output;
@@ -170,7 +170,7 @@ export class CommandRun {
     output.settle(undefined);
     const parts = output.parts(this.#notes);
     const [{ files, from }, { timeoutMs, onTimeout }] = [output, options];
-    // A command that continues keeps its timeout, unless that timeout is what detached it.
+    // A command that continues in the background keeps its timeout, unless this timeout has moved it there.
     const deadline =
       timeoutMs === undefined || onTimeout === "background"
         ? {}
@@ -223,7 +223,7 @@ export class CommandRun {
     return deps.addLeftover({ ...where, bash: shell, command, label, number, exitCode, durationMs });
   }
 
-  /** Ends a bash that can run no more commands. It may be corrupted, so the state from before the command counts. */
+  /** Ends a bash that can run no more commands. Uses the state from before the command: bash may be corrupted. */
   async #replaceBash(): Promise<void> {
     const { deps, lineage, bash } = this.#context;
     bash.finish();

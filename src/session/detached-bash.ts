@@ -15,7 +15,7 @@ import type { DetachedBash, LeftoverCommand } from "./session-options.ts";
 
 type NewShell = Pick<ShellProcessOptions, "processes" | "started" | "command" | "ageMs" | "endIsReported">;
 
-/** The command keeps its bash. Other processes find the command on disk as a separate shell. */
+/** The shell of a command that keeps its bash. Other processes find this command on disk as a separate shell. */
 export function detachedShell(engine: Engine, detached: DetachedBash): NewShell {
   const { started } = detached.bash;
   const { files } = started;
@@ -35,7 +35,7 @@ export function detachedShell(engine: Engine, detached: DetachedBash): NewShell 
   };
 }
 
-/** This shell exists only in this process. On disk, the command is part of its bash. */
+/** The shell of an ended command. It exists only in this process: on disk, the command is part of its bash. */
 export function leftoverShell(engine: Engine, left: LeftoverCommand): NewShell {
   const { started } = left.bash;
   return {

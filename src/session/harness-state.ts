@@ -95,7 +95,7 @@ function sourceOf(profile: string): string {
   return `if [[ -r /etc/profile ]]; then \\builtin . /etc/profile; fi;${first}${others.map((other) => `el${other}`).join("")}fi;`;
 }
 
-/** The loop runs in a subshell, because it needs its own variable. */
+/** Runs the loop in a subshell, because the loop needs a variable. */
 function listEnvironmentTo(path: string): string {
   return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${shellQuote(path)}`;
 }

@@ -57,7 +57,10 @@ export class LoggerPair {
     return { stdout: this.stdout.input ?? "", stderr: this.stderr.input ?? "" };
   }
 
-  /** Descriptors of bash that a command duplicated from its output. Not bash's own, which close on exec. */
+  /**
+   * The descriptors in bash that a command duplicated from its output. Descriptors of bash itself do not count: they
+   * close on exec.
+   */
   followersIn(pid: number): NewOutputs["followers"] {
     const pipes = STREAMS.map((stream) => ({ stream, link: this[stream].inputLink }));
     return descriptorsOf(pid).flatMap((name) => {

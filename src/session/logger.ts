@@ -33,7 +33,7 @@ import { systemCode } from "../support/system-error.ts";
 import { sleep } from "../support/timing.ts";
 
 /**
- * `idle`: it waits for input and has written everything. `hidden`: the kernel does not let this process see its state.
+ * `idle`: the logger waits for input and has written everything. `hidden`: this process may not see the logger's state.
  */
 export type LoggerState = "idle" | "busy" | "stopped" | "hidden" | "gone";
 
@@ -77,7 +77,10 @@ export class Logger {
     if (this.input !== undefined) this.#begin(this.input);
   }
 
-  /** What /proc/PID/fd shows for the logger's pipe. After the logger's end, known only if `state` was ever idle. */
+  /**
+   * What /proc/PID/fd shows for the logger's pipe. After the logger's end, this is known only if `state` was idle at
+   * some time.
+   */
   get inputLink(): string | undefined {
     return this.#link ?? attempt(() => readlinkSync(pipePath(this.pid, 0)));
   }
@@ -107,7 +110,7 @@ export class Logger {
     try {
       const { ino, dev, size } = lstatSync(this.file);
       const own = this.#copy ?? this.#opened;
-      // The size of a copy says nothing: the logger does not write to the copy.
+      // If the file was replaced by a copy, its size means nothing, because the logger does not write to the copy.
       const isThere = ino === own.ino && dev === own.dev;
       return { isThere, size: isThere && !this.#copy ? size : undefined };
     } catch {
@@ -115,7 +118,7 @@ export class Logger {
     }
   }
 
-  /** Puts a copy of its file back. Later writes of the logger do not reach the copy. */
+  /** Puts a copy of the logger's file back. What the logger writes later does not reach the copy. */
   restoreFile(): void {
     makeDirs(dirname(this.file));
     const copy = this.file + RESTORED_SUFFIX;
@@ -185,7 +188,10 @@ function readQuietly(fd: number | undefined): string | undefined {
   }
 }
 
-/** Throws if no descriptors are left: otherwise a running logger would look like one that has ended. */
+/**
+ * Returns undefined if the file is gone. Throws if no descriptors are left: otherwise a running logger would look like
+ * one that has ended.
+ */
 function openQuietly(path: string): number | undefined {
   try {
     return openSync(path, "r");
@@ -214,8 +220,8 @@ export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure">
       size = logger.size;
       if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
     }
-    // The logger usually needs only a moment of processor time. Pause: a busy loop could keep the logger off the
-    // processor.
+    // The logger usually needs only a moment of processor time. Pause between checks, because a busy loop could keep
+    // the logger off the processor.
     if (checks > SESSION_DRAIN_BLOCKING_COUNT) await sleep(SESSION_DRAIN_POLL_MS);
     else if (checks > 1) Atomics.wait(NOTHING, 0, 0, SESSION_DRAIN_PAUSE_MS);
   }

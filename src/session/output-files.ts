@@ -1,5 +1,5 @@
-// Files with the output of earlier commands of one bash. A session can last for weeks, so this deletes the oldest
-// files. Also copies the output of one command into its own file.
+// Files with the output of earlier commands of one bash. A session can last for weeks, so this file deletes the oldest
+// ones. It also copies the output of one command into a separate file.
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isSameProcess, readStat } from "../engine/process-table.ts";
@@ -64,7 +64,10 @@ export class OutputFiles {
     return { path, from: 0, to: part.to - part.from };
   }
 
-  /** Adds a file, then deletes the oldest ones. Keeps files that a process prints to, and recent named files. */
+  /**
+   * Adds a file, then deletes the oldest files. Keeps files that a process still prints to, and recent files whose path
+   * was in a result.
+   */
   #add(file: Omit<RetiredFile, "atMs">): void {
     this.#retired.push({ ...file, atMs: monotonicMs() });
     const oldMs = monotonicMs() - FINISHED_MAX_AGE_SECONDS * 1000;

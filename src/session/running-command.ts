@@ -34,7 +34,7 @@ export class RunningCommand {
   readonly #ended: Promise<Ending>;
   #interrupting: Promise<void> | undefined;
   #killing: Promise<void> | undefined;
-  /** Nothing is left to kill: the command or its bash has ended, or the command continues without the call. */
+  /** Whether nothing is left to kill: the command or its bash has ended, or the command continues without the call. */
   #isOver = false;
 
   /** Sends the command. */
@@ -93,7 +93,7 @@ export class RunningCommand {
       // After the report, bash waits for the next command and no longer belongs to this command.
       scope: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
       shell: bash.started,
-      // A grace period longer than the default also applies to INT traps.
+      // If the grace period is longer than the default, it also applies to INT traps.
       graceMs: killGraceMs > KILL_GRACE_MS ? killGraceMs : INTERRUPT_GRACE_MS,
       hasEnded: () => this.#isOver,
     });
@@ -118,7 +118,9 @@ export class RunningCommand {
     if (!this.#isOver && bash.isAlive) bash.abandon();
   }
 
-  /** With a trap on TERM, a command can report its end while nacre kills it. The outcome is still the kill. */
+  /**
+   * With a trap on TERM, a command can report its end while nacre kills it. Its outcome is still that nacre killed it.
+   */
   #unlessKilled(ending: Ending): Ending {
     if (!this.#killing || ending.kind === "ended") return ending;
     const outcome = this.#options.bash.shell.outcome ?? UNKILLABLE;

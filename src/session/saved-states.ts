@@ -65,7 +65,8 @@ export class SavedStates {
     if (this.#lost !== undefined) return false;
     const isSaving = this.#saves.some(({ phase, saver }) => phase === "pending" && saver);
     if (!isLarge && !isSaving && (this.#tookMs ?? 0) <= STATE_SAVE_SLOW_MS) return false;
-    // Savers become children of the first process. In some containers, that process does not reap its children.
+    // Forget savers that were reaped. A saver becomes a child of the first process, which in some containers does not
+    // reap its children.
     while (this.#ended[0] && readStat(this.#ended[0].pid)?.startTime !== this.#ended[0].startTime)
       this.#ended.shift();
     const ageMs = monotonicMs() - (this.#ended[0]?.atMs ?? monotonicMs());
@@ -135,7 +136,10 @@ export class SavedStates {
     return this.#problem ?? this.#lost;
   }
 
-  /** Why the last save by bash itself failed. Returned once, until a save succeeds and a later one fails. */
+  /**
+   * Why the last save by bash itself failed. Returns each failure once: the next one only after a save has succeeded in
+   * between.
+   */
   takeProblem(): string | undefined {
     if (this.#isReported) return undefined;
     this.#isReported = this.#problem !== undefined;
@@ -176,7 +180,7 @@ export class SavedStates {
 
   /** Whether no other save may overwrite the file of this save. */
   #isNeeded(save: Save): boolean {
-    // Only #refresh decides that a saver has ended. A saver that ends between two checks may have left a whole state.
+    // A pending save may be whole: its saver may have ended since the last #refresh.
     if (save.phase === "pending") return true;
     if (save.saver && isSameProcess(save.saver.pid, save.saver.startTime)) return true;
     return save === this.#saves.findLast(({ phase }) => phase === "whole");
@@ -198,7 +202,7 @@ export class SavedStates {
     }
     const whole = readStateOf(stateFile(this.#dir, save.file), save.number, this.#nonce);
     save.phase = whole ? "whole" : "failed";
-    // An older save does not matter: this process ends a saver when there is a newer one.
+    // Ignore the result of an older save: this process ends the saver of an older save when there is a newer one.
     if (!isNewest) return;
     this.#lost = whole ? undefined : why;
     if (!whole) return;

@@ -25,7 +25,10 @@ export type Ending =
       /** The state that changes the meaning of the next command, if this command may have changed that state. */
       readonly meaning: MeaningReport | undefined;
     }
-  /** bash has ended. `taken`: bash had read the command, so it ran. `wedged`: bash no longer followed the harness. */
+  /**
+   * bash has ended. `taken`: whether bash had read the command, which means that it ran. `wedged`: whether bash no
+   * longer followed the harness.
+   */
   | { readonly kind: "ended"; readonly outcome: Outcome; readonly taken: boolean; readonly wedged: boolean };
 
 export const UNKILLABLE: Outcome = { kind: "lost", reason: "it did not end after SIGKILL" };
@@ -155,7 +158,7 @@ export class SessionBash {
 
   /**
    * Makes bash save the state after the last command, unless that was already requested. Then sends the message. With
-   * `mayFork`, bash may fork a saver for it. Do not call this right after the report: bash would compete with this
+   * `mayFork`, bash may fork a saver for this. Do not call this right after the report: bash would compete with this
    * process for the processor.
    */
   save(message = "", mayFork = true): void {
@@ -190,7 +193,7 @@ export class SessionBash {
     this.options.sandbox?.end();
   }
 
-  /** Ends bash as the end of its script would: kills nothing, and the EXIT trap runs. */
+  /** Ends bash in the same way as the end of its script: nothing is killed, and the EXIT trap runs. */
   finish(): void {
     this.save("", false);
     this.options.channel?.end();
@@ -242,7 +245,10 @@ export class SessionBash {
     else this.shell.conclude(record);
   }
 
-  /** The shim waits only for the loggers that it started: drain the others before the shell ends. */
+  /**
+   * Concludes the shell of a detached command. First drains loggers that the shim did not start, because the shim waits
+   * only for its own.
+   */
   async #concludeDetached(shell: ShellProcess, record: ExitRecord): Promise<void> {
     this.#isOver = true;
     this.#detached = undefined;

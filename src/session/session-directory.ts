@@ -61,7 +61,7 @@ export class SessionDirectory {
   /** If the directory of bash was removed, moves the session to the nearest existing parent and returns that parent. */
   leaveRemoved(pid: number): string | undefined {
     const last = this.#lastRead;
-    // Most commands are sent directly after inBash().
+    // inBash() has usually just read the link, so use that result.
     const isFresh = last !== undefined && monotonicMs() - last.atMs < FRESH_LINK_MAX_MS;
     if (!isRemoved(pid, isFresh ? last.link : cwdLink(pid))) return undefined;
     this.#cwd = nearestDirectory(this.#cwd);
@@ -123,7 +123,7 @@ function isRemoved(pid: number, link: string | undefined): boolean {
   return attempt(() => statSync(`/proc/${pid}/cwd`).nlink) === 0;
 }
 
-/** The directory of bash, written as `pwd` if that is the same directory. */
+/** The directory of bash. Uses the spelling `pwd` if that names the same directory. */
 function directoryOf(pid: number, pwd: string): string | undefined {
   return attempt(() => {
     const real = statSync(`/proc/${pid}/cwd`);

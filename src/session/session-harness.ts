@@ -1,15 +1,16 @@
-// The text that a session writes to the stdin of its bash for one command: a short line that reads the harness, the
-// harness, which reads the command, and the bytes of the command. bash reads a line from a pipe byte by byte, but
-// `read -N` uses one system call. So only the first line is slow, and it is short. Pure.
+// The text that a session writes to the stdin of its bash for one command. It has three parts: a short line, which
+// reads the harness; the harness, which reads the command; and the bytes of the command. bash reads a line from a pipe
+// byte by byte, but `read -N` needs only one system call. So only the first line is slow, and it is short. Pure.
 //
-// The command runs at top level, in no loop and no function: in a loop, `break` would end the loop; in a function,
-// `declare` would be local. nacre sets one variable in the session, with a nonce in its name. The harness writes
+// The command runs at top level, not in a loop or a function: in a loop, `break` would end that loop; in a function,
+// `declare` would create a local variable. nacre sets one variable in the session, with a nonce in its name. The
+// harness writes
 // `\builtin`, not `builtin`: an alias name cannot begin with a backslash. The harness prints nothing, even under
 // `set -x`.
 //
-// An alias can replace a reserved word, and a command can disable any builtin. Between commands, bash therefore expands
-// no aliases and has the builtins of the harness enabled. For each command, the harness first restores both to what the
-// last command left.
+// An alias can replace a reserved word, and a command can disable any builtin. So between commands, bash expands no
+// aliases, and the builtins that the harness needs are enabled. Before each command, the harness restores both settings
+// as the last command left them.
 
 import { bytesOfText } from "../support/path-text.ts";
 import { shellQuote } from "../support/shell-quote.ts";
@@ -122,7 +123,8 @@ export function commandMessage(context: HarnessContext, plan: CommandPlan): stri
     // output.
     `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${setup(context, plan)}` +
     redirected(plan.hasHighFds, `${before}\\builtin eval "$${variable}";`) +
-    // From here to the next command, options that would break the harness and traps that would run for it are off.
+    // From here to the next command, turn off options that would break the harness, and traps that would run for the
+    // harness.
     `{ ${variable}=$?;${reportScript(context, plan)}\\builtin set +aetuvx;\\builtin shopt -u expand_aliases;} >/dev/null 2>&1\n`;
   return `${framed(variable, harness)}${text}`;
 }
@@ -172,16 +174,17 @@ function reportScript(context: HarnessContext, { number, meaningChange }: Comman
   const meaning = meaningChange === "nothing" ? "" : MEANING_EXPANSIONS;
   const fields = "%s\\000".repeat(4 + (meaningChange === "nothing" ? 0 : MEANING_FIELDS_COUNT));
   const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}\${${variable}[1]-}" "$-" "\${PWD-}" ${EXPANDS_ALIASES} ${meaning}`;
-  // Any command that may have set a trap gets the full report, so there is no trap to print here.
+  // After a command that may have set a trap, bash sends the full report. So there is no trap to print here.
   if (meaningChange !== "everything") return `${print} ${toReport};`;
   // Redirect each builtin separately: otherwise a trap on DEBUG would print into the report.
   const traps = `\\builtin trap -p RETURN DEBUG ${toReport};`;
   const tables = ["declare -F", "declare -pn", "hash -l", "alias -p", "trap -p"].map(
     (words) => `\\builtin ${words};`,
   );
-  // First enable the builtins of the harness. If that fails, `!` marks the code: this bash cannot take another command.
+  // First enable the builtins of the harness. If that fails, mark the exit code with `!`: this bash cannot take another
+  // command.
   const enable = `\\builtin enable -n ${toReport}&&\\builtin enable ${HARNESS_BUILTINS.join(" ")}||${variable}[1]=!;`;
-  // The trap on DEBUG is off by then, so one redirection is enough.
+  // The trap on DEBUG is off by then, so one redirection for all these builtins is enough.
   return `${enable}${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
 }
 

@@ -77,7 +77,7 @@ export class SessionLineage {
     return this.#lastCode;
   }
 
-  /** Whether its profile has not been sourced yet. */
+  /** Whether the session's profile has not been sourced yet. */
   get awaitsProfile(): boolean {
     return this.#starter.awaitsProfile;
   }
@@ -87,7 +87,7 @@ export class SessionLineage {
     return this.#saved.missing;
   }
 
-  /** What replaces a bash that has ended. */
+  /** What will replace a bash that has ended. */
   get next(): NextBash {
     if (this.#isSealed) return "none";
     if (this.#isResetting) return "reset";
@@ -180,7 +180,7 @@ export class SessionLineage {
     await this.bashEnded(bash, this.#number - 1);
   }
 
-  /** Drops the saved state, because the last bash died while restoring it. */
+  /** Drops the saved state. Call this if the last bash died while it was restoring this state. */
   forgetState(): void {
     this.#saved = NO_STATE;
     this.#meaning = undefined;
@@ -239,7 +239,7 @@ export class SessionLineage {
 
   /** Kills every bash and everything that bashes and commands started. Waits until the running call has its result. */
   async endAll(cause: Cause, graceMs: number, running?: Promise<unknown>): Promise<KillReport> {
-    // Otherwise the next line would wait for a profile.
+    // End these first: otherwise the next line would wait for a profile.
     this.#starter.endUnready(cause);
     await this.#starting?.catch(() => {});
     this.#starter.endSandbox();

@@ -20,7 +20,7 @@ export const MEANING_EXPANSIONS = [...VARIABLES.map((name) => `"\${${name}+=$${n
 
 export interface Meaning {
   readonly facts: SessionFacts;
-  /** Whether there is a trap, which any command can trigger, or a name reference, which can name bash's own tables. */
+  /** Whether there is a trap (any command can trigger it) or a name reference (it can refer to bash's own tables). */
   readonly isFragile: boolean;
 }
 
@@ -45,7 +45,10 @@ export interface MeaningReport {
   readonly fields: readonly string[];
 }
 
-/** The meaning after a command. The variables of the call (`env`) hid those of the session, which have not changed. */
+/**
+ * The meaning after a command. During the command, the variables of the call (`env`) hid those of the session, which
+ * have therefore not changed.
+ */
 export function meaningAfter(
   { printed, fields }: MeaningReport,
   env: Readonly<Record<string, string>>,
@@ -77,7 +80,8 @@ export function silencedTraps(printed: string): string {
 
 function readHashed(piece: string, hashed: Record<string, string>, functions: string[]): void {
   const [, path = "", name] = /^builtin hash -p (\S+) (\S+)\n$/.exec(piece) ?? [];
-  // The path contains a blank, so its end is unclear: treat the name like a function, whose effect is unknown.
+  // The path contains a blank, so it is unclear where the path ends: treat the name like a function, whose effect is
+  // unknown.
   if (name === undefined) functions.push(/(\S*)\n$/.exec(piece)?.[1] ?? "");
   else hashed[name] = path;
 }
@@ -133,7 +137,7 @@ export function meaningChange(command: string, before: Meaning | undefined): Mea
   for (const part of command.split(/[;&|()\n]/)) {
     const [, assignments = "", rest = ""] = /^\s*((?:\w+\+?=\S*\s*)*)(.*)$/.exec(part) ?? [];
     if (assignments !== "") change = "variables";
-    // The rest is the end of a quoted word, or a comment.
+    // Skip the end of a quoted word, and a comment.
     if (/^(?:#.*|["'\])}\s]*)$/.test(rest)) continue;
     const [, name] = /^([\w.+:[/-]+)(?=\s|$)/.exec(rest) ?? [];
     if (name === undefined || redefined.has(name) || BUILTINS_AND_KEYWORDS.has(name)) return "everything";

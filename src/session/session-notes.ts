@@ -12,7 +12,7 @@ const KEPT = "the directory, variables, functions, aliases, options, umask and t
 /** What replaces a bash that has ended. "reset": a bash of a restarted session. */
 export type NextBash = "successor" | "successor without state" | "reset" | "none";
 
-/** The command ended its bash, or was ended with it. */
+/** For a command that ended its bash, or that ended because its bash did. */
 export function restartedNotes(how: { readonly wedged: boolean; readonly next: NextBash }): string[] {
   const why = how.wedged ? "could not take another command after this one" : "ended with this command";
   switch (how.next) {
@@ -33,7 +33,7 @@ export function restartedNotes(how: { readonly wedged: boolean; readonly next: N
   }
 }
 
-/** bash could not write its state to disk. The running bash still has it. */
+/** For a bash that could not write its state to disk. The running bash still has this state. */
 export function unsavedNote(dir: string, why: string, isFull: boolean): string {
   const help = isFull
     ? "Free space on that disk, or set NACRE_HOME to a directory on another disk"
@@ -41,7 +41,7 @@ export function unsavedNote(dir: string, why: string, isFull: boolean): string {
   return `The session's state could not be saved in ${dir}: ${why}. It is lost if the session's bash ends. ${help}; the next command saves it again.`;
 }
 
-/** The next bash gets an older state. */
+/** For a next bash that gets an older state. */
 export function staleNotes(missing: MissingCommands | undefined): string[] {
   if (missing === undefined || missing.commands === 0) return [];
   const { commands, why } = missing;
@@ -73,7 +73,7 @@ export function uninheritedNotes(names: readonly string[] | "unknown"): string[]
   ];
 }
 
-/** A background shell gets an older state of its session. */
+/** For a background shell that gets an older state of its session. */
 export function staleStartNotes(missing: MissingCommands | undefined): string[] {
   if (missing === undefined || missing.commands === 0) return [];
   const which = missing.commands === 1 ? "the last command" : `the last ${missing.commands} commands`;
@@ -89,7 +89,7 @@ function listed(names: readonly string[]): string {
     : shown;
 }
 
-/** bash ended between two commands. */
+/** For a bash that ended between two commands. */
 export function foundDeadNote(outcome: Outcome | undefined): string {
   const how = outcome ? ` (${describeOutcome(outcome)})` : "";
   return `The session's bash had ended${how}. A new one continues with ${KEPT} as last saved; the new bash does not know the jobs of the old one.`;
@@ -131,7 +131,7 @@ export function detachedNote(id: string): string {
   return `The command continues as background shell ${id}; the session has a new bash with the state from before the command.`;
 }
 
-/** No logger could be started in place of one that has ended. */
+/** For a logger that has ended, if nacre could start no other one in its place. */
 export function discardedNote(why: string): string {
   return `Output lost: the process that stores it ended, and no other one could be started: ${why} The exit code is right; the next command tries again.`;
 }

@@ -27,7 +27,7 @@ export interface SessionOptions {
   /** Continues from the state of an ended session. @default starts without state */
   readonly saved?: SavedSession;
   /**
-   * A directory that counts as named by an earlier call, so that a call that names it again does not change directory.
+   * A directory that counts as named by an earlier call. A call that names it again then does not change the directory.
    * @default workingDir, or none with `saved`
    */
   readonly named?: string;
@@ -36,7 +36,7 @@ export interface SessionOptions {
 /** The state that a session leaves to a session of the same name in another process. */
 export interface SavedSession {
   readonly cwd: string;
-  /** Part of the marks between the parts of `state`: without it, no bash can restore `state`. */
+  /** The nonce in the marks that separate the parts of `state`. Without it, no bash can restore `state`. */
   readonly nonce: string;
   /** The state of the last bash, as latin1 bytes. A new bash restores it. */
   readonly state: string;
@@ -60,7 +60,7 @@ export interface RunOptions extends Omit<ShellLabel, "name"> {
   readonly workingDir?: string;
   /** Interrupts the command, or stops waiting for its turn. */
   readonly signal?: AbortSignal;
-  /** Called if the command has to wait, with the number of commands that run first. */
+  /** Receives the number of commands that run first, if the command has to wait. */
   readonly onWait?: (before: number) => void;
   /** Called before the command is sent, with the position of its output. */
   readonly onStart?: (started: {
@@ -88,7 +88,7 @@ export interface SessionResult {
   /** Processes that the command left running. */
   readonly leftovers: readonly { readonly pid: number; readonly command: string }[];
   readonly durationMs: number;
-  /** The line number that bash's messages give to the first line of the command. */
+  /** The line number of the command's first line in bash's messages. */
   readonly firstLine: number;
   /** The background shell in which the command continues after its timeout. */
   readonly shell?: ShellProcess;
@@ -144,7 +144,7 @@ export interface SessionDeps {
   /** Checks a bash periodically, because a killed shim reports nothing. */
   watch(shell: ShellProcess): void;
   unwatch(shell: ShellProcess): void;
-  /** Turns a command that continues into a shell. */
+  /** Creates the shell of a command that continues without the session. */
   addDetached(detached: DetachedBash): ShellProcess;
   /** Creates an ended shell for the processes that a command left running. */
   addLeftover(left: LeftoverCommand): ShellProcess;

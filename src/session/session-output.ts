@@ -27,13 +27,13 @@ export interface SessionOutputOptions {
   readonly capBytes: number;
   readonly loggers: BothStreams<Logger>;
   /**
-   * Whether the first loggers end with bash, whose exit record then says how they ended. False in a sandbox, because
-   * the next bash prints to the same loggers.
+   * Whether the first loggers end when bash does. The exit record of bash then says how they ended. False in a sandbox,
+   * because the next bash prints to the same loggers.
    */
   readonly endWithBash: boolean;
   /**
-   * Set if earlier bashes have printed to these loggers: where their output ends, and the highest file number that they
-   * may have used.
+   * Set if earlier bashes have printed to these loggers: where the output of those bashes ends, and the highest file
+   * number that they may have used.
    */
   readonly earlier?: { readonly to: BothStreams<number>; readonly lastFileNumber: number } | undefined;
 }
@@ -57,7 +57,7 @@ export class SessionOutput {
   #writtenTo = START;
   /** Bytes that the first loggers had written when bash ended. */
   #recorded: BothStreams<number> | undefined;
-  /** No logger could be started for the running command: its output goes to /dev/null. */
+  /** Whether the output of the running command goes to /dev/null, because no logger could be started. */
   #isDiscarding = false;
   /** The sizes that restoreFiles() found after the command. */
   #sizes: Partial<BothStreams<number | undefined>> = {};
@@ -94,8 +94,8 @@ export class SessionOutput {
   }
 
   /**
-   * Call this before a command is sent. Returns the fifos that the command has to switch to, if any. Throws if it has
-   * to switch and no logger could be started. Then call discard().
+   * Call this before a command is sent. Returns the fifos that the command has to switch to, if any. Throws if the
+   * command has to switch but no logger could be started. In that case, call discard().
    */
   begin(pid: number): Promise<NewOutputs | undefined> | undefined {
     this.#isDiscarding = false;
@@ -116,8 +116,8 @@ export class SessionOutput {
   }
 
   /**
-   * Redirects the command to /dev/null if a logger has ended, because that logger's pipe has no reader, and a process
-   * that opens the pipe would wait forever. Returns undefined if both loggers still run. The next command tries again.
+   * Redirects the command to /dev/null if a logger has ended: the pipe of that logger has no reader, so a process that
+   * opens the pipe would wait forever. The next command tries again. Returns undefined if both loggers still run.
    */
   discard(pid: number): NewOutputs | undefined {
     this.exchange();
@@ -176,7 +176,7 @@ export class SessionOutput {
     return [...remarks, ...this.#remarksOn(gone)];
   }
 
-  /** Like drain(), but after the end of bash. Without remarks on the loggers that end with bash. */
+  /** Like drain(), but for the time after the end of bash. Returns no remarks on loggers that end with bash. */
   async drainLast(): Promise<string[]> {
     const { remarks, gone } = await this.#loggers.drain();
     return [...remarks, ...this.#remarksOn(this.isInExitRecord ? [] : gone)];
@@ -189,8 +189,8 @@ export class SessionOutput {
   }
 
   /**
-   * Puts removed or replaced files back. The next command gets other loggers. Returns what was missing; throws if it
-   * cannot put that back.
+   * Puts removed or replaced files back. The next command gets other loggers. Returns what was missing. Throws if that
+   * cannot be put back.
    */
   restoreFiles(): "directory" | "files" | undefined {
     const [stdout, stderr] = [this.#loggers.stdout.checkFile(), this.#loggers.stderr.checkFile()];
@@ -213,7 +213,7 @@ export class SessionOutput {
     return path;
   }
 
-  /** Files for these parts that no later command prints to (see fileOf for exceptions), and where each part begins. */
+  /** For each part, a file that no later command prints to (for exceptions, see fileOf), and where the part begins. */
   ownFiles(parts: BothStreams<OutputPart>): {
     readonly files: BothStreams<string>;
     readonly from: BothStreams<number>;
@@ -258,7 +258,7 @@ export class SessionOutput {
     const { file } = logger;
     const size = this.#sizes[stream] ?? logger.size;
     const from = this.#from[stream];
-    // The command printed nothing: save a system call.
+    // The command printed nothing: return early to save a system call.
     if (size === from) return size;
     const recorded = this.isInExitRecord ? this.#recorded?.[stream] : undefined;
     const written = recorded ?? logger.written;
@@ -275,7 +275,7 @@ export class SessionOutput {
     const part = { path: this.#loggers[stream].file, from: this.#from[stream], to: this.#to[stream] };
     if (part.to > Math.min(SESSION_LOG_MAX_BYTES, this.#options.capBytes * SESSION_LOG_MAX_SHARE))
       this.exchange();
-    // A result with long output names the file, so the file must contain no other command's output.
+    // A result with long output names the file. So the file must not contain the output of other commands.
     const bytes = part.to - part.from;
     if (bytes < SESSION_OWN_FILE_MIN_BYTES) return part;
     if (part.from === 0) {

@@ -46,8 +46,8 @@ export type Report =
 
 const FIELDS: Readonly<Record<string, number>> = {
   ...{ b: 3, s: 5, f: 4, P: 3, E: 3 },
-  // The end of a command. The report contains none (r), the variables (v) or all (R) of the state that changes the
-  // meaning of the next command.
+  // The end of a command. Of the state that changes the meaning of the next command, the report contains nothing (r),
+  // the variables (v) or everything (R).
   ...{ r: 7, v: 7 + MEANING_FIELDS_COUNT, R: 7 + MEANING_FIELDS_COUNT },
 };
 
@@ -72,7 +72,10 @@ export class ReportReader {
       for (const listener of this.#listeners) listener.take(report);
   }
 
-  /** Traps, and whatever else bash prints about itself, precede the report they belong to. */
+  /**
+   * Takes the next report. Traps, and everything else that bash prints about itself, precede the report to which they
+   * belong.
+   */
   #take(): Report | undefined {
     const rest = this.#rest;
     const first = rest.indexOf("\0");
@@ -128,14 +131,14 @@ function reportOf(
   } as const;
   if (kind === "r") return { ...ran, traps: silencedTraps(printed) };
   if (kind === "v") return { ...ran, traps: silencedTraps(printed), meaning: { fields } };
-  // Only this report lists the traps. A session with a trap sends it after every command.
+  // Only this kind of report lists the traps. A session with a trap sends it after every command.
   const pieces = piecesOf(printed);
   const trapsChildren = pieces.some((piece) => /^trap .* (?:SIG)?CHLD\n$/s.test(piece));
   const disabled = disabledBuiltins(pieces);
   return { ...ran, disabled, trapsChildren, traps: silencedTraps(printed), meaning: { printed, fields } };
 }
 
-/** The first message of bash, without its position: `bash: line 3: declare: write error: …`. */
+/** The first error message of bash, without the position at its start: `bash: line 3: declare: write error: …`. */
 function problemOf(printed: string): { readonly problem?: string } {
   const [first = ""] = printed.split("\n");
   return first === "" ? {} : { problem: first.replace(/^.*?bash: (?:line \d+: )?/, "") };

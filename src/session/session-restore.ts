@@ -1,6 +1,6 @@
-// Scripts that restore a saved state in a new bash. bash reads each piece separately: otherwise one unreadable piece
-// would prevent the others. `differences` compares the saved state with the state of the new bash to find what is
-// missing. Pure.
+// Scripts that restore a saved state in a new bash. bash reads each piece separately: otherwise one piece that bash
+// cannot read would prevent it from reading the others. `differences` compares the saved state with the state of the
+// new bash to find what is missing. Pure.
 import { shellQuote } from "../support/shell-quote.ts";
 import { HARNESS_BUILTINS, type SuspendedSettings } from "./session-harness.ts";
 import {
@@ -16,7 +16,7 @@ import {
 const FRESH_VARIABLES =
   "BASH HOSTNAME HOSTTYPE IFS MACHTYPE OLDPWD OPTERR OPTIND OSTYPE PATH PS4 PWD SHELL SHLVL TERM";
 const DEFAULT_OPTIONS = ["braceexpand", "hashall", "interactive-comments"];
-// Each of these would end the new bash early, trace it, or keep it from running anything.
+// Each of these options would end the new bash early, trace its commands, or prevent it from running anything.
 const DROPPED_OPTIONS = ["errexit", "nounset", "xtrace", "noexec", "onecmd"];
 
 /** Replaces the command number in the state that a background shell writes. */
@@ -34,8 +34,8 @@ export function restoreScript(state: string, nonce: string, baseNames: readonly 
     ...optionScripts(pieces.options),
     ...[...pieces.hashed.values()].map((piece) => each(hashScript(piece))),
     ...[pieces.umask, ...pieces.aliases.values()].map((piece) => each(`\\builtin ${piece}`)),
-    // Restore traps late: a trap on ERR or DEBUG runs for everything after it. A trap on EXIT belongs to the bash that
-    // set it.
+    // Restore traps late, because a trap on ERR or DEBUG runs for all commands after it. Leave out a trap on EXIT,
+    // which belongs to the bash that set it.
     ...[...pieces.traps].filter(([name]) => name !== "EXIT").map(([, piece]) => each(`\\builtin ${piece}`)),
     // Restore options after the variables, because setting some variables changes options.
     shoptScript(pieces.shopts),
@@ -102,8 +102,8 @@ function reportScript(nonce: string, reportTo: string): string {
 }
 
 /**
- * Whether a shell can fail to inherit the state. Functions and variables with attributes can fail, plain exports
- * cannot.
+ * Whether a shell can fail to inherit a part of the state: functions and variables with attributes can fail, but plain
+ * exports cannot.
  */
 export function isAtRisk(state: string, nonce: string): boolean {
   const { functions, variables } = statePieces(state, nonce);
@@ -119,7 +119,7 @@ export function notInherited(state: string, report: string, nonce: string): stri
   return [
     ...changed("function", old.functions, only(now.functions, old.functions), functionText),
     ...changed("variable", exported, only(now.variables, exported), variableText).filter(
-      // These depend on the directory that the shell starts in.
+      // Leave out differences that depend only on the directory that the shell starts in.
       (difference) => !["variable PWD", "variable OLDPWD"].includes(difference),
     ),
     ...exclusive(old.shopts, now.shopts).map((name) => `shopt ${name}`),
@@ -145,7 +145,8 @@ export function differences(before: string, after: string, nonce: string): strin
   return [
     ...changed("function", old.functions, now.functions, functionText),
     ...changed("variable", old.variables, now.variables, variableText).filter(
-      // PWD depends on the directory the new bash could start in, SECONDS on the time.
+      // Leave out PWD, which depends on the directory in which the new bash could start, and SECONDS, which depends on
+      // the time.
       (difference) => !["variable PWD", "variable SECONDS"].includes(difference),
     ),
     ...changed("alias", old.aliases, now.aliases, (piece) => piece),
@@ -183,7 +184,7 @@ function exclusive(before: readonly string[], after: readonly string[]): string[
   ];
 }
 
-/** Runs one piece in an `eval` of its own, so that a syntax error ends only this piece. */
+/** Runs one piece in a separate `eval`, so that a syntax error ends only this piece. */
 function each(script: string): string {
   return script === "" ? "" : `\\builtin eval ${shellQuote(script)}\n`;
 }
@@ -209,7 +210,7 @@ function variableScript(name: string, { flags, assignment }: VariablePiece): str
 
 /**
  * Pushes the last element first, because `pushd -n` puts each element directly below the current directory. Uses the
- * harness's one variable.
+ * variable of the harness.
  */
 function directoryStackScript(elements: string, variable: string): string {
   if (elements === "") return "";
@@ -253,7 +254,7 @@ function optionScripts(options: readonly string[]): string[] {
   ];
 }
 
-/** Adds the quotes that bash omits when it prints the path. */
+/** The script that restores a hashed path. Adds the quotes that bash omits when it prints the path. */
 function hashScript(piece: string): string {
   const [, path = "", name = ""] = /^builtin hash -p (.*) (\S+)\n$/.exec(piece) ?? [];
   return `\\builtin hash -p ${shellQuote(path)} ${shellQuote(name)}`;

@@ -1,6 +1,6 @@
 // The sandbox of a session. The session's bashes run in it, one at a time, so jobs, /tmp and the network outlive a bash
-// that exits. The supervisor (engine/supervisor.sh) starts the bashes. The rest of session/ treats each of them like a
-// bash without a sandbox: each has a script channel and a PID, and the sandbox reports its end.
+// that exits. The supervisor (engine/supervisor.sh) starts the bashes. The rest of session/ treats each of these bashes
+// like one without a sandbox: each has a script channel and a PID, and the sandbox reports when it ends.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sizeOf } from "../engine/cursor.ts";
@@ -52,7 +52,7 @@ export class SessionSandbox {
   readonly fifoDir: FifoDir;
   readonly shell: ShellProcess;
   readonly #parts: SandboxParts;
-  /** By token: resolves with the PID of a bash that is starting, or 0 if it failed to start. */
+  /** For each bash that is starting, by token: the function that receives its PID, or 0 if it failed to start. */
   readonly #forks = new Map<string, (pid: number) => void>();
   readonly #onEnds = new Set<(record: ExitRecord) => void>();
   #count = 0;
@@ -128,7 +128,7 @@ export class SessionSandbox {
     const commandStart = readStat(commandPid)?.startTime ?? "0";
     const fd = openPipe({ pid: commandPid, startTime: commandStart }, 0, "both");
     this.#send(["held"]);
-    // If the sandbox ended before the bash began, report that only after the caller has the bash.
+    // If the sandbox ended before the bash began, report that end only after the caller has received the bash.
     const ended = this.#record;
     if (ended) setImmediate(() => onEnd(ended));
     return {

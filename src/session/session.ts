@@ -119,7 +119,7 @@ export class Session {
     this.#lineage.directory.forgetNamed();
   }
 
-  /** Runs a command after all earlier ones. Returns every ending as a value: if this throws, no command ran. */
+  /** Runs a command after all earlier ones. Returns every ending as a value. Throws only if the command did not run. */
   async run(command: string, options: RunOptions = {}, turn?: Turn): Promise<SessionResult> {
     const taken = turn ?? (await this.takeTurn(command, options));
     try {
@@ -219,7 +219,7 @@ export class Session {
     return report;
   }
 
-  /** Ends bash, but no leftover process. The next command gets a new bash with the saved state. @internal */
+  /** Ends bash but not its leftover processes. The next command gets a new bash with the saved state. @internal */
   async rest(): Promise<void> {
     const lineage = this.#lineage;
     const { bash } = lineage;
@@ -249,7 +249,7 @@ export class Session {
     await this.close();
   }
 
-  /** If bash is dead, or dies before it has read the command, the next bash runs the command. */
+  /** Runs the command in the current bash. If this bash dies before it has read the command, uses the next one. */
   async #runInBash(command: string, options: RunOptions): Promise<SessionResult> {
     const lineage = this.#lineage;
     const changeTo = lineage.directory.takeChange(options.workingDir);

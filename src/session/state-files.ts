@@ -37,7 +37,7 @@ export function readEnvironmentList(path: string): Record<string, string> {
   return variables;
 }
 
-/** A sandboxed bash can put anything at this path. Do not follow a link, and do not wait for a fifo. */
+/** A sandboxed bash can put anything at this path. So this function follows no link and does not wait for a fifo. */
 function readIfThere(path: string, encoding: BufferEncoding = "latin1"): string {
   let fd: number | undefined;
   try {

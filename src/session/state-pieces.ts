@@ -32,7 +32,7 @@ export interface StatePieces {
   readonly traps: ReadonlyMap<string, string>;
   readonly hashed: ReadonlyMap<string, string>;
   readonly umask: string;
-  /** The directories that `pushd` put below the current one, as the elements of an array; empty if none. */
+  /** The directories that `pushd` put below the current one, as the elements of an array; empty if there are none. */
   readonly directoryStack: string;
   /** The disabled builtins. */
   readonly disabled: readonly string[];
@@ -69,7 +69,7 @@ export function statePieces(state: string, nonce: string): StatePieces {
   };
 }
 
-/** Without the first element, which is the current directory. */
+/** The directory stack without its first element, which is the current directory. */
 function directoryStackIn(pieces: readonly string[]): string {
   const piece = pieces.find((one) => /^declare -a\S* DIRSTACK=/.test(one)) ?? "";
   return DIRECTORY_STACK.exec(piece)?.[1] ?? "";
@@ -114,7 +114,7 @@ function functionsOf(names: string, bodies: string): Map<string, FunctionPiece> 
   return found;
 }
 
-/** Where the line with a name begins, and where it ends. bash prints `function` before names that are keywords. */
+/** Where the line with a function's name begins and ends. bash prints `function` before a name that is a keyword. */
 function startOf(bodies: string, name: string | undefined, from: number): { header: number; body: number } {
   if (name !== undefined) {
     for (const header of [`${name} () \n`, `function ${name} () \n`]) {

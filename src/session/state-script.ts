@@ -1,6 +1,6 @@
-// The scripts that make a session's bash save its state. bash saves it itself, or forks a saver: a copy of bash that
-// writes the state while bash takes the next command. bash lists n variables in a time proportional to n squared, so a
-// session with many variables needs a saver. Pure.
+// The scripts that make a session's bash save its state. bash saves its state itself, or forks a saver: a copy of bash
+// that writes the state while bash takes the next command. A session with many variables needs a saver, because bash
+// lists n variables in a time proportional to n squared. Pure.
 import { type CommandPlan, framed, type HarnessContext, type SuspendedSettings } from "./session-harness.ts";
 
 /** Where and how bash saves its state. */
@@ -51,11 +51,12 @@ function forkScript(context: HarnessContext, save: SavePlan, descriptors: readon
   const { token, toReport } = context;
   const close = descriptors.map((fd) => ` ${fd}>&-`).join("");
   return [
-    // Job control gives the saver its own process group and leaves INT as it is. It also changes SHELLOPTS.
+    // Turn on job control: it gives the saver its own process group, and leaves the handling of INT as it is. It also
+    // changes SHELLOPTS, so pass on the old value.
     `( \\builtin set -- "$BASHOPTS" "$SHELLOPTS";\\builtin set -m;{ ${saverScript(context, save)}} &`,
     `\\builtin printf 'f\\000${token}\\000${save.number}\\000%s\\000\\n' "$!" ${toReport} )`,
-    // Redirections of a subshell take effect in the subshell only. Otherwise the saver would keep pipes, locks and the
-    // script of bash open.
+    // Close the descriptors with redirections of the subshell, which take effect only there: otherwise the saver would
+    // keep pipes, locks and the script of bash open.
     ` </dev/null >/dev/null 2>&1${close}`,
   ].join("");
 }
@@ -64,10 +65,12 @@ function forkScript(context: HarnessContext, save: SavePlan, descriptors: readon
 function saverScript(context: HarnessContext, save: SavePlan): string {
   const { marks, variable, stateFile, saverPauseSeconds } = context;
   return [
-    // Pause first: if bash saves a newer state during the pause, the host ends this saver, which has wasted no work.
+    // Pause first: if bash saves a newer state during the pause, the host ends this saver, which has then done no work
+    // in vain.
     `{ LC_ALL=C \\builtin read -rt ${saverPauseSeconds} -u 2 ${variable};`,
     `${variable}[2]=$EPOCHREALTIME;${partsScript(context, save, `"$1" "$2"`)}`,
-    // stderr is a pipe of this process. A message in it precedes the dot, and the state then gets no end mark.
+    // stderr is a pipe that the saver reads itself. An error message in the pipe precedes the dot, and the state then
+    // gets no end mark.
     `\\builtin printf '.\\n' >&2;IFS= \\builtin read -ru 2 ${variable};[[ $${variable} != . ]]||`,
     `\\builtin printf '${marks.end}${save.number}\\n%s %s\\n' "\${${variable}[2]}" "$EPOCHREALTIME";`,
     `} 2<> <(:) >|${stateFile(save.file)};`,
@@ -83,7 +86,7 @@ function partsScript({ marks }: HarnessContext, { suspendedSettings }: SavePlan,
     `\\builtin declare -F;\\builtin printf '${marks.bodies}';\\builtin declare -f;`,
     `\\builtin printf '${marks.variables}';\\builtin declare -p;\\builtin printf '${marks.rest}';`,
     "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin enable -n;",
-    // With `set +h`, `hash -l` prints an error, and a saver takes every error for a failed write.
+    // With `set +h`, `hash -l` would print an error, and a saver treats every error as a failed write.
     "[[ $- != *h* ]]||\\builtin hash -l;",
     // A plain `declare -p` prints DIRSTACK as empty.
     `[[ -z \${DIRSTACK[1]-} ]]||\\builtin declare -p DIRSTACK;`,

@@ -1,5 +1,5 @@
-// Cleans up after a host process that was killed together with its keeper and its deputy. Ends bashes
-// that wait for a job that no process will send, and removes the directories of dead keepers.
+// Cleans up after a host process that was killed together with its keeper and its deputy. Ends bashes that wait for a
+// job although no process will send one, and removes the directories of dead keepers.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { keeperDirOfWaitingBash } from "../engine/attach.ts";
@@ -29,7 +29,10 @@ export function removeAbandonedKeepers(root: StateRoot): void {
   }
 }
 
-/** Also returns the PIDs of hosts whose shims still run: a shim needs its keeper's directory until the shim ends. */
+/**
+ * Ends the waiting bashes. Returns the PIDs of hosts whose shims still run, because a shim needs the directory of its
+ * keeper until it ends.
+ */
 function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): ReadonlySet<number> {
   const needed = new Set<number>();
   for (const id of root.list()) {
@@ -41,8 +44,8 @@ function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): Readon
     if (meta) {
       if (isSameProcess(shimPid, shimStart)) needed.add(meta.host.pid);
     } else if (waitsFor(identity, keepers)) {
-      // Kill the shim first, if it is still alive: otherwise it would restore the directory when its bash ends. The
-      // shell has no end to record.
+      // Kill the shim first, if it is still alive: otherwise it would restore the directory when its bash ends. Nothing
+      // is lost, because the shell has no end to record.
       signalProcess({ pid: shimPid, startTime: shimStart }, "SIGKILL");
       sendSignal(commandPid, "SIGKILL");
       rmSync(files.dir, { recursive: true, force: true });
@@ -51,7 +54,7 @@ function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): Readon
   return needed;
 }
 
-/** Continues stopped processes: a stopped shim, logger or deputy never notices that the others are gone. */
+/** Continues stopped processes of nacre: a stopped shim, logger or deputy never notices that the others are gone. */
 function continueStopped(root: StateRoot, keepers: ReadonlySet<string>): void {
   for (const pid of allPids()) {
     const stat = readStat(pid);

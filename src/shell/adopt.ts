@@ -19,7 +19,7 @@ import { endShells } from "./kill.ts";
 export interface Adoption {
   /** Durable shells that this host process owns from now on, running or ended. */
   readonly adopted: readonly StartedShell[];
-  /** False if the time was up before all shells were checked. getShell() still finds the others on disk. */
+  /** False if the time was up before all shells were checked. getShell() still finds the unchecked shells on disk. */
   readonly complete: boolean;
 }
 
@@ -50,7 +50,7 @@ export async function adoptShells(scope: ProcessScope, root: StateRoot): Promise
   };
   let complete = await forEachUntil(deadline, root.list(), check);
   await endAbandoned(scope, toEnd);
-  // Take over ended shells last, because they need no owner, and a slow disk may leave no time for them.
+  // Take over ended shells last: they need no owner, so it does not matter if a slow disk leaves no time for them.
   complete &&= await forEachUntil(deadline, ended, async ({ shell, lease }) => {
     if (takeOver(shell.files, lease, thisProcess(), true)) adopted.push(shell);
   });
@@ -111,7 +111,7 @@ function isOver({ files, unseen, shimPid, shimStart }: StartedShell): boolean {
 }
 
 async function endAbandoned(scope: ProcessScope, abandoned: readonly AbandonedShell[]): Promise<void> {
-  // Continue stopped shims: a stopped shim would stay forever, even if its command is gone.
+  // Continue stopped shims: a stopped shim would never exit, even if its command is gone.
   for (const { shell } of abandoned) continueShim(shell);
   const found = await scope.processesOf(abandoned.map(({ shell }) => shell));
   const alive = abandoned.filter(({ shell }) => (found.get(shell)?.length ?? 0) > 0);

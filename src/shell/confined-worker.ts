@@ -1,5 +1,5 @@
 // A helper process of nacre inside the sandbox of a workspace. It answers requests while its host lives. A sandboxed
-// command can take the helper over, so the caller must not trust anything that it sends.
+// command can take control of the helper, so the caller must not trust anything that the helper sends.
 //
 //   host   --stdin-->   worker    requests
 //   host   <--fd 9---   worker    answers, through the report pipe of its shim
@@ -14,7 +14,7 @@ import type { Confiner } from "./confiner.ts";
 export interface WorkerPlan {
   readonly workspace: string;
   readonly scope: string;
-  /** CommonJS. The first line names the worker in a list of shells. */
+  /** The text of a CommonJS program. Its first line names the worker in a list of shells. */
   readonly program: string;
   readonly capBytes: number;
   readonly onAnswer: (bytes: Buffer) => void;

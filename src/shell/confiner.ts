@@ -35,7 +35,9 @@ export interface ConfinedPlan {
 const SUPERVISOR_REPORT_FD = 9;
 export const REPORTS_INSIDE = pipePath(1, SUPERVISOR_REPORT_FD);
 
-/** Runs a file as CommonJS, whatever its name is and whatever package.json is above it. */
+/**
+ * A program for `node -e` that runs a file as CommonJS, regardless of the file's name and of any package.json above it.
+ */
 const RUN_FILE = 'new Function("require", require("fs").readFileSync(process.argv[1], "utf8"))(require)';
 
 const UNCONFINED: ConfinedPlan = { startScript: undefined, meta: () => ({}), takeRemarks: () => [] };
@@ -139,7 +141,7 @@ export class Confiner {
     }));
   }
 
-  /** Whether commands of this workspace run in a sandbox: requested, and available. */
+  /** Whether commands of this workspace run in a sandbox: one is requested, and it works. */
   async isEnforced(workspace: string): Promise<boolean> {
     if (!this.#isSandboxed) return false;
     const root = this.#options.workspace ?? workspace;
@@ -185,7 +187,10 @@ export class Confiner {
     return this.#sandbox.isVisible(directory, this.#options.workspace ?? workspace);
   }
 
-  /** Checks the state directory first, because its error explains more than that of a failing sandbox. */
+  /**
+   * Prepares the sandbox. Checks the state directory first, because its error explains more than the error of a failing
+   * sandbox.
+   */
   async #prepare(workspace: string, sandbox = this.#sandbox): ReturnType<Sandbox["prepare"]> {
     this.#root.ensure();
     // Create missing state roots now: a sandbox cannot hide a missing directory, and a running session would see one
@@ -229,7 +234,10 @@ export class Confiner {
   }
 }
 
-/** Lets a shell outside a sandbox execute a program instead of reading its command. bwrap executes it by itself. */
+/**
+ * Lets a shell outside a sandbox execute a program instead of reading its command. In a sandbox, bwrap executes the
+ * program.
+ */
 function withProgram(plan: ConfinedPlan, argvOf: (context: StartContext) => readonly string[]): ConfinedPlan {
   return {
     ...plan,

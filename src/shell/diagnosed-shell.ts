@@ -25,7 +25,7 @@ export function diagnosedShell(
     },
     outputs: [outputParts.stdout, outputParts.stderr],
     startedAt,
-    // nacre's bash reads the command from a file. The path of that file means nothing to the reader.
+    // nacre's bash reads the command from a file, whose path means nothing to the reader. So show the command instead.
     named: (line) => (line.endsWith(` ${started.files.command}`) ? `bash -c ${shellQuote(short)}` : line),
   };
 }

@@ -1,5 +1,5 @@
-// Why a command takes long: what each of its processes does or waits for, sampled over a second. One sample can catch a
-// process at an untypical moment, so the most frequent finding counts.
+// Diagnoses why a command takes long: what each of its processes does or waits for, sampled over a second. One sample
+// can be taken at an untypical moment, so the most frequent finding counts.
 //
 //   DiagnosisSampler.take (several times) -> observe each process (engine/process-waits.ts)
 //   DiagnosisSampler.result               -> Diagnosis; summaryOf: one line for a model
@@ -35,7 +35,7 @@ export interface DiagnosedProcess {
 
 export interface Diagnosis {
   readonly processes: readonly DiagnosedProcess[];
-  /** Time since the last output, or since the start if there is none. */
+  /** Time since the last output, or since the start if there is no output. */
   readonly silent_ms: number;
 }
 
@@ -113,7 +113,10 @@ export class DiagnosisSampler {
   }
 }
 
-/** One line for a model. Names the processes that do not wait for a child, or all if every process does. */
+/**
+ * One line for a model. Names the processes that do not wait for a child, or all processes if each of them waits for a
+ * child.
+ */
 export function summaryOf({ processes, silent_ms }: Diagnosis): string {
   const waitsForChild = ({ waits_for }: DiagnosedProcess) => waits_for?.includes("child") ?? false;
   const ends = processes.filter((one) => !waitsForChild(one));
@@ -191,7 +194,7 @@ function verdictOn(
   if (growing !== undefined) return { state: "disk", waits_for: `the disk (it writes ${growing})` };
   const most = [...counts.values()].sort((a, b) => b.count - a.count)[0];
   const disk = counts.get("disk");
-  // A process that alternates between the processor and the disk waits for the disk.
+  // A process that alternates between computing and waiting for the disk counts as waiting for the disk.
   if (isActive && disk && busyShare < DIAGNOSIS_BUSY_SHARE)
     return { state: "disk", waits_for: disk.wait.words };
   if (busyShare >= DIAGNOSIS_BUSY_SHARE || most?.wait.kind === "runs")

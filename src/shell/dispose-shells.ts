@@ -31,7 +31,7 @@ export async function disposeShells({
   await Promise.all([shells.endAll(own, by), sessions.closeAll(by)]);
   await engine.dispose();
   confiner.tidy();
-  // This process may live on without the manager. Let other hosts take its durable shells over.
+  // This process may continue to run without the manager, so let other hosts take over its durable shells.
   for (const { started, durable, isRunning, terminal } of shells.ownOf()) {
     terminal?.close();
     if (durable && isRunning) giveUp(started.files, started.meta, thisProcess());

@@ -29,7 +29,7 @@ export interface FinishedShellsOptions {
   };
 }
 
-/** The report of one end. Call `delivered` when the report has arrived, or `dropped` if it has not. */
+/** The report of the end of one shell. Call `delivered` when the report has arrived, or `dropped` if it has not. */
 export interface EndReport {
   readonly id: string;
   /** undefined if the shell was swept before its end was reported. */
@@ -100,7 +100,7 @@ export class FinishedShells {
     return shell?.scope === scope ? shell : undefined;
   }
 
-  /** All programs of the user share the default scope, so each reports only its own shells there. */
+  /** All programs of the user share the default scope. So in this scope, each program reports only its own shells. */
   #isVisible(shell: ShellProcess, scope: string): boolean {
     return scope !== DEFAULT_SCOPE || this.#options.shells.isOwn(shell);
   }
@@ -114,7 +114,7 @@ export class FinishedShells {
       try {
         renameSync(join(dir, file), claimed);
       } catch (error) {
-        // Another host was faster. Any other failure must not lose the report.
+        // ENOENT: another host was faster. After any other failure, report the end anyway, so that it is not lost.
         if (systemCode(error) === "ENOENT") return undefined;
       }
     }
@@ -153,7 +153,7 @@ export class FinishedShells {
   }
 }
 
-/** The shell that ended first, or the next one to end if all run; undefined if none ends in time. */
+/** The shell that ended first or, if all are running, the next one to end. undefined if none ends in time. */
 export async function firstToEnd(
   shells: readonly ShellProcess[],
   timeoutMs: number,

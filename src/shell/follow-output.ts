@@ -61,7 +61,7 @@ export async function* followBytes(
   let turns = 0;
   try {
     while (!signal?.aborted) {
-      // Check for the end before reading: all output is on disk when the end is known.
+      // Check whether the command has ended before reading: once the end is known, all output is on disk.
       const last = hasEnded();
       let quiet = true;
       for (const { stream, cursor } of cursors) {
@@ -87,7 +87,9 @@ export async function* followBytes(
   }
 }
 
-/** The process stays alive while a reader waits for the next piece. A reader that stops iterating releases it. */
+/**
+ * Keeps the process alive while a reader waits for the next piece. If a reader stops iterating, the process may exit.
+ */
 export async function* held<T>(pieces: AsyncGenerator<T, void, void>): AsyncGenerator<T, void, void> {
   const next = async () => {
     using _hold = holdEventLoop();

@@ -5,8 +5,8 @@
 //                    -> #release: continues a bash when its foreground child has ended
 //                    until nothing is left, or the grace period is over
 //
-// A background list ignores INT, though its children do not. So a process that ignores INT gets TERM. A process that
-// ignores both keeps running, with all its descendants, until the grace period is over.
+// bash starts a background list so that it ignores INT, though its children may not. So a process that ignores INT gets
+// TERM. A process that ignores both signals keeps running, with all its descendants, until the grace period is over.
 
 import { constants } from "node:os";
 import { basename } from "node:path";
@@ -39,7 +39,7 @@ interface SentSignal {
   readonly signal: NodeJS.Signals;
 }
 
-/** A bash that stays stopped until these children, which it may be waiting for, have ended. */
+/** A bash that stays stopped until these children have ended, because it may be waiting for one of them. */
 interface WaitingBash {
   readonly process: ProcessRef;
   readonly children: readonly ProcessRef[];
@@ -90,7 +90,7 @@ class Interruption {
     const { stopped, isComplete } = await this.#stop();
     const spared = ignoringBoth(stopped);
     for (const { process } of stopped) {
-      // Processes that appeared after the first round do the work of a trap, so leave them alone.
+      // Processes that appeared after the first round probably belong to a trap, so leave them alone.
       if (which === "lost signals" && !this.#hasLostSignal(process)) continue;
       if (spared.has(process.pid)) continue;
       const signal = ignoresSignal(process.pid, SIGINT) ? "SIGTERM" : "SIGINT";
@@ -110,8 +110,8 @@ class Interruption {
   }
 
   /**
-   * A bash drops an INT that arrives after its foreground child has ended by itself and before bash has reaped it.
-   * So bash gets a moment to reap.
+   * Stops everything. First gives each bash a moment to reap its children: a bash drops an INT that arrives after its
+   * foreground child has ended by itself and before bash has reaped this child.
    */
   async #stop(): Promise<StoppedTogether> {
     const { scope, shell } = this.#plan;
@@ -137,8 +137,9 @@ class Interruption {
   }
 
   /**
-   * If bash gets INT while it waits, it runs its next command unless its child died of INT: in `server && deploy`, a
-   * server that handles INT and exits with 0 would start the deployment.
+   * The bashes that must stay stopped for now. A bash that gets INT while it waits for a child runs its next command
+   * unless the child died of INT. In `server && deploy`, a server that handles INT and exits with 0 would start the
+   * deployment.
    */
   #bashesThatWait(stopped: readonly StoppedProcess[]): WaitingBash[] {
     const gotInt = ({ process }: StoppedProcess) => this.#sent.get(processKey(process))?.signal === "SIGINT";
@@ -150,7 +151,8 @@ class Interruption {
   }
 
   /**
-   * If its child died of INT, bash runs its INT trap or dies of INT. Otherwise TERM ends bash, and its EXIT trap runs.
+   * Continues each bash whose children have ended. If a child died of INT, bash runs its INT trap or dies of INT.
+   * Otherwise TERM ends bash, and its EXIT trap runs.
    */
   #release(): void {
     // Release the innermost bash first: it may have ended by the time its parent's turn comes.
@@ -168,8 +170,8 @@ const SIGINT = constants.signals.SIGINT;
 const SIGTERM = constants.signals.SIGTERM;
 
 /**
- * Processes that ignore both signals, and all their descendants: if only a child died, its parent would run its next
- * command.
+ * The processes that ignore both signals, and all their descendants. These must not get the signal either: if only a
+ * child died, its parent would run its next command.
  */
 function ignoringBoth(stopped: readonly StoppedProcess[]): ReadonlySet<number> {
   const ignoring = new Set<number>();

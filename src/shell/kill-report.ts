@@ -44,7 +44,7 @@ export function survivorsOf(killed: KilledShell, which: "all" | "denied only"): 
   return survivors.length === 0 ? shimOf(killed) : survivors;
 }
 
-/** If all processes have ended but the shell has not, its shim is the reason. */
+/** If all processes have ended but the shell has not, the shim is the survivor. */
 function shimOf({ shell, hasEnded }: KilledShell): Survivor[] {
   if (hasEnded || shell.unseen !== undefined) return [];
   if (!isSameProcess(shell.shimPid, shell.shimStart)) return [];

@@ -40,7 +40,7 @@ export interface KillTarget {
   readonly ended: Promise<unknown>;
 }
 
-/** One scan serves all shells, so killing a thousand costs little more than killing one. */
+/** Ends these shells. One scan serves all of them, so killing a thousand shells costs little more than killing one. */
 export async function endShells(
   scope: ProcessScope,
   targets: readonly KillTarget[],
@@ -91,10 +91,11 @@ class KillRound {
   }
 
   async ask(signal: NodeJS.Signals): Promise<void> {
-    // Scan before the first signal: after it, short-lived processes are gone and the report could not name them.
+    // Scan before the first signal: after the signal, short-lived processes are gone, and the report could not name
+    // them.
     const found = await this.#scope.processesOf(this.#shells);
-    // A stopped process handles TERM only when it continues. With other signals, the caller may want it to stay
-    // stopped.
+    // A stopped process handles these signals only when it continues. After another signal, the caller may want the
+    // process to stay stopped.
     const wake = ["SIGTERM", "SIGINT", "SIGHUP"].includes(signal) ? "SIGCONT" : undefined;
     for (const [shell, processes] of found) this.#askShell(shell, processes, signal, wake);
     this.#remaining = found;
@@ -106,8 +107,8 @@ class KillRound {
     signal: NodeJS.Signals,
     wake: NodeJS.Signals | undefined,
   ): void {
-    // When bwrap ends, the kernel kills everything inside at once. Signal only the processes inside: bwrap ends after
-    // them.
+    // When bwrap ends, the kernel kills everything in the sandbox at once. So signal only the processes in the sandbox:
+    // bwrap ends after them.
     const isSparing = signal !== "SIGKILL" && shell.sandbox !== undefined;
     const group = isSparing ? "gone" : this.#scope.signalGroup(shell, signal);
     for (const process of processes) {
@@ -139,14 +140,14 @@ class KillRound {
     }
   }
 
-  /** Kills until nothing is left. After the deadline, this continues without keeping the program alive. */
+  /** Kills until nothing is left. After the deadline, this continues without keeping this process alive. */
   async freezeAndKill(): Promise<void> {
     const killed = this.#killAll().then(() => {
       this.#isDone = true;
       this.#continueShims(this.#shells);
     });
     await within(KILL_MAX_MS, killed);
-    // If this program ends first, the keeper kills the rest.
+    // If this process ends first, the keeper kills the rest.
     void killed.catch(() => {});
   }
 
@@ -286,7 +287,7 @@ class KillRound {
   }
 }
 
-/** A long pause happens only in the background, and does not keep the program alive. */
+/** Waits before the next attempt. A long pause happens only in the background, and does not keep this process alive. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -36,7 +36,10 @@ export class KnownShells {
   readonly #options: KnownShellsOptions;
   readonly #shells = new Map<string, ShellProcess>();
   readonly #own = new Set<ShellProcess>();
-  /** The scopes of removed shells by id, oldest first. undefined: a shell of another host, never read here. */
+  /**
+   * The scopes of removed shells by id, oldest first. undefined for a shell of another host that this process never
+   * read.
+   */
   readonly #removed = new Map<string, string | undefined>();
 
   constructor(options: KnownShellsOptions) {
@@ -74,7 +77,10 @@ export class KnownShells {
     return shells.sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  /** Other hosts remove their ended shells. A process that lists shells for days must not keep them in memory. */
+  /**
+   * Forgets shells that other hosts have removed from disk: a process that lists shells for days must not keep them in
+   * memory.
+   */
   #forgetRemoved(onDisk: ReadonlySet<string>): void {
     for (const [id, shell] of this.#shells)
       if (!onDisk.has(id) && !this.isOwn(shell) && !shell.isRunning) this.drop(id);
@@ -93,8 +99,8 @@ export class KnownShells {
   /** Makes this manager responsible for the shell. */
   own(shell: ShellProcess): void {
     this.#own.add(shell);
-    // Only the owner answers the terminal queries of a program. A host that takes over answers only new queries,
-    // because it cannot know which earlier ones were answered.
+    // Only the owner answers the terminal queries of a program. A host that takes a shell over answers only new
+    // queries, because it cannot know which earlier queries were answered.
     if (shell.isRunning) shell.terminal?.answer(shell.started.attached ? "now" : "start");
   }
 

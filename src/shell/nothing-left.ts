@@ -1,7 +1,7 @@
-// Proves that a scan of /proc that found no process of a shell has missed none. A scan can miss a chain in which each
-// process forks one child and exits: a process is gone when the scan reaches it, and its child appeared after the scan
-// began. If the kernel has assigned no PID since then, there is no such child, and the proof is complete. Otherwise
-// nacre checks each new PID, and then watches the newest process for a while.
+// After a scan of /proc has found no process of a shell, proves that there is none. The scan can have missed a chain in
+// which each process forks one child and exits: a process is gone when the scan reaches it, and its child appeared
+// after the scan began. If the kernel has assigned no PID since then, there is no such child, and the proof is
+// complete. Otherwise nacre checks each new PID, and then watches the newest process for a while.
 
 import { lastPid } from "../engine/last-pid.ts";
 import type { ProcessScope } from "../engine/process-scope.ts";

@@ -4,7 +4,10 @@ import type { Cause, EndRecord, ExitRecord } from "../engine/end-record.ts";
 
 export type Outcome =
   | { readonly kind: "exited"; readonly code: number }
-  /** Inferred from the exit code: bash reports a death by signal n as 128 + n, which `exit` can also return. */
+  /**
+   * Inferred from the exit code: bash reports a death by signal n as 128 + n, but a command can also exit with this
+   * code.
+   */
   | { readonly kind: "signaled"; readonly signal: string; readonly code: number }
   | { readonly kind: "timedOut"; readonly afterMs: number; readonly code: number }
   | { readonly kind: "killed"; readonly by: string; readonly code: number }

@@ -19,7 +19,10 @@ export class LineSearch {
     this.#matcher = matcher;
   }
 
-  /** The first matching line of the new output; "more" if there is more to read, "dry" if not. */
+  /**
+   * The first matching line of the new output. Without a match, "more" if there is more to read, and "dry" if there is
+   * not.
+   */
   advance(): { readonly line: string } | "more" | "dry" {
     for (let chunks = 0; chunks < READ_TURN_CHUNKS_COUNT; chunks++) {
       this.#cursor.settle();

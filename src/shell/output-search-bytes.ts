@@ -42,7 +42,8 @@ export function countLines(bytes: Buffer): number {
 
 /**
  * The lines without colors and other sequences that plainText removes, and without the CR of CRLF. undefined if a line
- * needs plainText, because it is redrawn or has other control characters. `target` is at least as long as `bytes`.
+ * needs plainText, because the line is redrawn or has other control characters. `target` is at least as long as
+ * `bytes`.
  */
 export function withoutColors(bytes: Buffer, target: Buffer): Buffer | undefined {
   let length = 0;
@@ -87,7 +88,7 @@ function sequenceEnd(bytes: Buffer, at: number): number {
   while (isBetween(bytes[end], SPACE, ZERO - 1)) end++;
   const final = bytes[end];
   if (!isBetween(final, FIRST_FINAL, LAST_FINAL) || final === MOVE) return 0;
-  // Without redrawing, the cursor is at the end of the line, so erasing the rest of the line changes nothing.
+  // If the line is not redrawn, the cursor is at its end. Erasing the rest of the line then changes nothing.
   const erasesMore = final === ERASE && end > at + 2 && bytes[at + 2] !== ZERO;
   return erasesMore ? 0 : end + 1;
 }

@@ -154,7 +154,7 @@ class StreamScan {
     return hasControls ? withoutColors(bytes, this.#plain) : bytes;
   }
 
-  /** Whether the scan need not test the lines of the block one by one. */
+  /** Whether the scan can skip testing the lines of the block one by one. */
   #canSkip(bytes: Buffer, hasControls: boolean): boolean {
     const { pattern } = this.#request;
     if (!pattern) return !this.#wantsMore;
@@ -240,8 +240,8 @@ function lineText(bytes: Buffer, start: number, end: number): string {
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * The position of a match in a part of a line. A match that touches an inner end of the part does not count if it can
- * depend on the end of the line.
+ * The position of a match in a part of a line. If the part begins or ends inside the line, a match at that end of the
+ * part does not count if the pattern can depend on where a line begins or ends.
  */
 function nearMatch(
   pattern: SearchPattern,

@@ -132,7 +132,7 @@ function checkSearch(source: string | undefined, options: SearchOptions): void {
     throw refused("from_line and tail_lines exclude each other: give one of them.");
 }
 
-/** Throws if the line is after the end of every stream: an empty result would hide the caller's mistake. */
+/** Throws if the line is after the end of every stream, because an empty result would hide the caller's mistake. */
 function checkFromLine(fromLine: number, streams: readonly StreamAnswer[]): void {
   if (fromLine === 1 || streams.some(({ lastLine, isComplete }) => !isComplete || lastLine >= fromLine))
     return;

@@ -90,7 +90,7 @@ function exists(path: string): boolean {
   return attempt(() => lstatSync(fsPath(path))) !== undefined;
 }
 
-/** A sandbox has a /tmp of its own. */
+/** Whether the file exists inside the sandbox, which has its own /tmp. */
 async function existsInSandbox(full: string, { started, processes }: ReadyTarget): Promise<boolean> {
   if (started.meta.confinement?.driver !== "bubblewrap") return false;
   const found = (await processes.processesOf([started])).get(started) ?? [];
@@ -104,7 +104,7 @@ async function poll(
   remark: () => string | undefined = () => undefined,
 ): Promise<Readiness> {
   for (;;) {
-    // Read the outcome before `look`: readiness just before the end counts.
+    // Read the outcome before calling `look`: a condition that was met just before the end counts.
     const { outcome } = life;
     const found = await look();
     if (found) return found;

@@ -1,5 +1,5 @@
-// Distinguishes leftovers from processes that are about to end or to run another program. On a busy machine such a
-// process can wait for a processor much longer than it then runs, so waiting time does not count.
+// Distinguishes leftovers from processes that are about to end or to run another program. On a busy machine, such a
+// process can wait for a processor for much longer than it needs to run. So the time in which it waits does not count.
 
 import { isEnding, type ProcessRef, readStat } from "../engine/process-table.ts";
 import {
@@ -17,7 +17,7 @@ export async function settleLeftovers(
 ): Promise<readonly ProcessRef[]> {
   const ticksAtFirst = new Map<number, number>();
   let graceMs = 0;
-  // The sum of the pauses. The time that has passed proves nothing: this process may lack processor time, too.
+  // The sum of the pauses. The time on the clock proves nothing, because this process may also lack processor time.
   let waitedMs = 0;
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LEFTOVER_POLL_MAX_MS)) {
     const found = await find();
@@ -31,7 +31,9 @@ export async function settleLeftovers(
   }
 }
 
-/** Whether the process could run or waits for the disk, and has used less processor time than the grace period. */
+/**
+ * Whether the process is ready to run or waits for the disk, and has used less processor time than the grace period.
+ */
 function lacksProcessor(pid: number, ticksAtFirst: Map<number, number>): boolean {
   const stat = readStat(pid);
   if (stat === undefined) return false;

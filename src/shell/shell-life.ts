@@ -91,7 +91,8 @@ export class ShellLife {
     try {
       ({ exit, cause } = readEndRecord(this.#started.files.record));
     } catch {
-      // Reading failed, for example for lack of file descriptors. The report has the same content as the record.
+      // Reading the record failed, for example for lack of file descriptors. Use the report, which has the same
+      // content.
     }
     this.#settle(typeof exit === "object" ? exit : reported, cause, true);
   }
@@ -131,7 +132,7 @@ export class ShellLife {
     return monotonicMs() - this.#shimGoneMs < maxMs;
   }
 
-  /** Writes the cause of a kill. The first cause wins, and an ended shell gets none. */
+  /** Writes the cause of a kill. The first cause wins. If the shell has ended, this does nothing. */
   giveCause(cause: Cause): void {
     this.refresh();
     if (this.#outcome) return;
@@ -165,7 +166,8 @@ export class ShellLife {
     this.#endedMs = monotonicMs();
     this.#completedAt = wallMs();
     if (record) {
-      // Use the time that the shim measured: the report arrives late if the event loop of this process was blocked.
+      // Use the time that the shim measured, because the report arrives late if the event loop of this process was
+      // blocked.
       const recordedMs = this.#startedMs + (record.endedUptimeMs - meta.startedUptimeMs);
       this.#endedMs = attached ? recordedMs : Math.min(this.#endedMs, recordedMs + UPTIME_STEP_MS);
     }

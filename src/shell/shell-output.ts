@@ -39,7 +39,7 @@ export class ShellOutput {
   #part(stream: StreamName): OutputPart {
     const path = this.#started.files[stream];
     const to = Math.min(sizeOf(path), this.#started.meta.output?.[stream].to ?? Number.POSITIVE_INFINITY);
-    // If the file ends before the start of the output, a process has truncated the file, and all its content is new.
+    // If the file ends before the start of the output, a process has truncated the file, and the whole content is new.
     return { path, from: to < this.from[stream] ? 0 : this.from[stream], to };
   }
 

@@ -75,7 +75,7 @@ export class ShellProcess extends TerminalShell {
     return this.outcome === undefined;
   }
 
-  /** null while it runs, and if no code is known. */
+  /** null while the shell runs, or if no exit code is known. */
   get exitCode(): number | null {
     return this.outcome ? codeOf(this.outcome) : null;
   }
@@ -198,7 +198,10 @@ export class ShellProcess extends TerminalShell {
     return this.#output.followBytes(options);
   }
 
-  /** Waits for the end. Returns the exit code, null if none is known. If the time is over, throws and ends nothing. */
+  /**
+   * Waits for the end. Returns the exit code, or null if none is known. Throws after the timeout, without ending the
+   * shell.
+   */
   async wait(timeoutMs?: number): Promise<number | null> {
     await this.waitFor({ exit: true }, timeoutMs);
     return this.exitCode;
@@ -230,12 +233,12 @@ export class ShellProcess extends TerminalShell {
     return await this.end({ kind: "killed", detail: by }, graceMs);
   }
 
-  /** Sends TERM to everything it started, and does not wait. */
+  /** Sends TERM to everything that the shell started, and does not wait. */
   async terminate({ by = "terminate()" } = {}): Promise<KillReport> {
     return await this.#signalAll("SIGTERM", { kind: "terminated", detail: by });
   }
 
-  /** Sends one signal to everything it started. */
+  /** Sends one signal to everything that the shell started. */
   async sendSignal(signal: NodeJS.Signals): Promise<KillReport> {
     return await this.#signalAll(signal, undefined);
   }
@@ -260,7 +263,7 @@ export class ShellProcess extends TerminalShell {
     return report;
   }
 
-  /** Writes the cause; the caller sends the signals. @internal */
+  /** Writes the cause, so that the caller can send the signals. @internal */
   toKill(cause: Cause): KillTarget {
     this.#life.giveCause(cause);
     return { started: this.started, ended: this.#life.ended };

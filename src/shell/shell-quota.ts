@@ -17,7 +17,10 @@ export class ShellQuota {
     this.#live = live;
   }
 
-  /** Call before the start, so that concurrent starts cannot exceed the limit. Call the result when the shell ends. */
+  /**
+   * Call this before the start, so that concurrent starts cannot exceed the limit. Call the returned function when the
+   * shell ends.
+   */
   take(scope: string): () => void {
     const count = this.#counts.get(scope) ?? 0;
     if (count >= this.#max) {

@@ -15,7 +15,7 @@ import type { CreateShellOptions } from "./manager-options.ts";
 export interface StartDefaults {
   readonly confiner: Confiner;
   readonly allowedRoots: readonly string[] | undefined;
-  /** Must fit the size limit together with the variables of the start. */
+  /** The base environment. Together with the variables of the start, it must fit the size limit. */
   readonly environment: Readonly<Record<string, string>>;
   readonly capBytes: number;
 }

@@ -1,6 +1,6 @@
-// Stops all processes of a shell as if at the same moment, so that nacre can signal each of them before any continues.
-// If nacre signaled them one by one, a parent could see its child die and run its next command before its own signal
-// arrives: `(sleep 60; deploy) &` would deploy.
+// Stops all processes of a shell, so that nacre can signal each of them before any of them continues. If nacre signaled
+// them one by one, a parent could see its child die and run its next command before its own signal arrives: `(sleep 60;
+// deploy) &` would deploy.
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { type ProcessRef, processKey, readStat } from "../engine/process-table.ts";
 import { signalProcess } from "../engine/signals.ts";
@@ -29,8 +29,8 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
     const found = (await scope.processesOf([shell])).get(shell) ?? [];
     const fresh = parentsFirst(
       found
-        // Leave bwrap running: when it ends, the kernel kills everything inside at once. It ends by itself after the
-        // processes inside.
+        // Leave bwrap running: when bwrap ends, the kernel kills everything in the sandbox at once. bwrap ends by
+        // itself after the processes in the sandbox.
         .filter((process) => !keepsSandbox(process.pid, shell) && !known.has(processKey(process)))
         .map((process) => ({ process, parent: readStat(process.pid)?.parent ?? 0 })),
     );
@@ -41,19 +41,24 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
     }
     const isComplete = fresh.length === 0;
     const haveStopped = [...known].every(([key, { process }]) => denied.has(key) || hasStopped(process.pid));
-    // On a busy machine a process can wait for a processor until the deadline. It stops before it runs its program, so
-    // only new processes make the result incomplete.
+    // On a busy machine, a process may not have stopped by the deadline, because it waits for a processor. It will stop
+    // before it runs its program, so only new processes make the result incomplete.
     if ((isComplete && haveStopped) || monotonicMs() >= deadline)
       return { stopped: parentsFirst([...known.values()].filter(isStillListed)), isComplete };
   }
 }
 
-/** False if its parent has reaped the process since the scan. The parent does not wait for it then. */
+/**
+ * False if the parent has reaped the process since the scan. The parent then does not wait for this process any more.
+ */
 function isStillListed({ process: { pid, startTime } }: StoppedProcess): boolean {
   return readStat(pid)?.startTime === startTime;
 }
 
-/** True if stopped, ended or in the kernel: the process then handles pending signals before it runs its program. */
+/**
+ * True if the process is stopped, has ended or is in the kernel: it then handles pending signals before it runs its
+ * program.
+ */
 function hasStopped(pid: number): boolean {
   const stat = readStat(pid);
   return stat === undefined || stat.hasEnded || "TtDX".includes(stat.state);

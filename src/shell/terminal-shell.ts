@@ -21,7 +21,7 @@ export abstract class TerminalShell {
   /** undefined without a terminal. @internal */
   readonly terminal: ShellTerminal | undefined;
 
-  /** `ending`: how it ended, in words; undefined while it runs. @internal */
+  /** `ending`: returns how the shell ended, in words; undefined while it runs. @internal */
   constructor(started: StartedShell, ending: () => string | undefined) {
     this.id = started.id;
     this.started = started;
@@ -30,26 +30,26 @@ export abstract class TerminalShell {
   }
 
   /**
-   * Types text into its terminal; a newline is Enter. If the program prompts for a secret, throws `secret_prompt`,
-   * unless `secret` says that a person has typed the text. nacre does not store the text.
+   * Types text into the shell's terminal; a newline is Enter. If the program prompts for a secret, throws
+   * `secret_prompt`, unless `secret` says that a person has typed the text. nacre does not store the text.
    */
   async write(text: string, options: { readonly secret?: boolean } = {}): Promise<void> {
     checkOptions("shell.write", options);
     await this.needTerminal().type({ text }, options);
   }
 
-  /** Presses keys in its terminal: Enter, Up, Ctrl-C, Alt-x, F1. */
+  /** Presses keys in the shell's terminal, such as Enter, Up, Ctrl-C, Alt-x or F1. */
   async press(...keys: readonly (string | readonly string[])[]): Promise<void> {
     await this.needTerminal().type({ keys: keys.flat() });
   }
 
-  /** The current screen of its terminal. Also available after the end. */
+  /** The current screen of the shell's terminal. Also available after the shell has ended. */
   async screen(): Promise<ShellScreen> {
     const { rows, cursor, waiting } = await this.needTerminal().view();
     return { screen: rows.map(({ text }) => text), cursor, waiting };
   }
 
-  /** Changes the size of its terminal, and notifies the program. */
+  /** Changes the size of the shell's terminal, and notifies the program. */
   async resize(size: Partial<TerminalSize>): Promise<void> {
     await this.needTerminal().resize(size);
   }

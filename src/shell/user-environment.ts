@@ -19,7 +19,7 @@ export interface UserEnvironmentOptions {
   readonly root: StateRoot;
   /** The environment without the profile. */
   readonly base: BuiltEnvironment;
-  /** The rules for inherited variables, which also apply to those of the profile. */
+  /** The rules for inherited variables. They also apply to the variables of the profile. */
   readonly rules: Omit<EnvironmentOptions, "inherited">;
   readonly workingDir: string;
   /** @default $SHELL, else the one in the user database */

@@ -14,11 +14,14 @@ import { type LineMatcher, LineSearch } from "./output-lines.ts";
 import { OutputWatch } from "./output-watch.ts";
 import { awaitFile, awaitPort, type Readiness, type ReadyTarget } from "./readiness.ts";
 
-/** "exit" waits for the end, other text for a line that contains it. */
+/** "exit" waits for the end. Any other text waits for a line that contains it. */
 export type WaitFor = string | RegExp | WaitCondition;
 
 export interface WaitCondition {
-  /** A line to wait for, searched from the start of the output or from `from`. Text: a line that contains it. */
+  /**
+   * A line to wait for. The search begins at the start of the output or at `from`. Text matches a line that contains
+   * it.
+   */
   readonly pattern?: string | RegExp | LineMatcher;
   /** Wait for the end. */
   readonly exit?: true;
@@ -40,7 +43,7 @@ export type WaitResult =
   | { readonly kind: "matched"; readonly stream: StreamName; readonly line: string }
   | Readiness;
 
-/** The result of waitFor. A wait for a line that ends otherwise throws. */
+/** The result of waitFor. If waitFor waits for a line and the wait ends without it, waitFor throws. */
 export type WaitedFor<What> = What extends RegExp | { readonly pattern: string | RegExp | LineMatcher }
   ? Extract<WaitResult, { kind: "matched" }>
   : What extends "exit" | { readonly exit: true }
@@ -145,7 +148,7 @@ async function awaitLine(
   signal?.addEventListener("abort", nudge, { once: true });
   try {
     for (;;) {
-      // Read the outcome before the search: a line printed just before the end must win.
+      // Read the outcome before the search: a line that was printed just before the end must count.
       const { outcome } = life;
       let more = false;
       for (const { stream, search } of searches) {
@@ -169,7 +172,7 @@ async function awaitLine(
 function matcherOf(pattern: string | RegExp | LineMatcher): LineMatcher {
   if (typeof pattern === "string") return { matches: (line) => line.includes(pattern) };
   if (!isRegExp(pattern)) return pattern;
-  // Remove g and y: such a pattern would continue after its last match.
+  // Remove the flags g and y: with them, a pattern would continue the search after its last match.
   const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
   return { matches: (line) => stateless.test(line) };
 }

@@ -1,6 +1,6 @@
-// Checks running shells periodically: a killed shim, or a shim of another host, sends no report. Sending signal 0 to
-// the shim is cheap, but succeeds even for a zombie. So each check also reads the state of a few shims, in turn. In
-// addition, each check records when output arrived.
+// Checks running shells periodically: a killed shim, or a shim of another host, sends no report. Sending signal 0 to a
+// shim is cheap, but succeeds even if the shim is a zombie. So each check also reads the state of a few shims, in turn.
+// In addition, each check records when output arrived.
 import { OutputMarks } from "../engine/output-times.ts";
 import { LIVENESS_CHECK_MS, LIVENESS_READS_COUNT } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";

@@ -8,7 +8,10 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortReason(signal);
 }
 
-/** Never undefined: a caller must always recognize the error as an abort. */
+/**
+ * The reason of the abort. It is never undefined, because a caller must always be able to recognize the error as an
+ * abort.
+ */
 export function abortReason(signal: AbortSignal | undefined): unknown {
   return signal?.reason ?? new DOMException("The operation was aborted", "AbortError");
 }

@@ -3,19 +3,20 @@
 // policy imports it.
 //
 // Only fixed paths are listed. A file that can be in any directory (`.env`, `*.pem`) is neither classed nor masked: a
-// mask needs a path, and a search of the whole disk before every command would miss a file that is created a second
-// later. Name such files in `hide`. /proc/PID/environ is not listed either: the policy recognizes its form, and the
-// sandbox hides other processes with a PID namespace.
+// mask needs a path, and even a search of the whole disk before every command would miss a file that is created a
+// second later. Name such files in `hide`. /proc/PID/environ is not listed either: the policy recognizes such paths by
+// their form, and in the sandbox a PID namespace hides other processes.
 //
-// Each entry lists the secret itself, not the directory of its program, because Cargo, Gradle or Claude Code must
-// still find their caches and settings. A whole directory is listed if no command needs anything in it.
+// Each entry lists the secret itself, not the directory of the program that uses it, because programs such as Cargo,
+// Gradle or Claude Code must still find their caches and settings. A whole directory is listed only if no command needs
+// anything in it.
 
 import { type ListedPath, listedPaths, type PathTable } from "./listed-paths.ts";
 
 /**
- * Credential files that also configure a program: they can make it run something, or talk to another server. In a
- * writable home directory, a command cannot create such a path either. Otherwise the program would use the command's
- * file the next time that the person runs it.
+ * Credential files that also configure a program: they can make the program run something, or talk to another server.
+ * In a writable home directory, the sandbox also prevents a command from creating such a path. Otherwise the program
+ * would use the command's file the next time that the person runs it.
  */
 const STEERING: PathTable = {
   ssh: ".ssh/",

@@ -62,7 +62,10 @@ export class NacreError extends Error implements Partial<RefusalDetails> {
     this.code = code;
   }
 
-  /** The message is not enumerable, so JSON.stringify would leave it out. Omits the cause, which can be anything. */
+  /**
+   * Adds the message, which JSON.stringify would leave out because it is not enumerable. Omits the cause, which can be
+   * anything.
+   */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, cause: _, ...data } = this;
     return { name, code, message, ...data };

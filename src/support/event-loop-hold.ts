@@ -1,5 +1,5 @@
-// Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not keep it
-// alive: nacre calls unref() on them, because an idle program must be able to exit.
+// Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not keep the
+// event loop alive: nacre calls unref() on them, because an idle program must be able to exit.
 import { TIMER_MAX_MS } from "./limits.ts";
 import { DISPOSE } from "./realms.ts";
 

@@ -1,6 +1,6 @@
-// A directory that this process keeps open. Its entries can then be used without resolving the path again: between two
-// system calls, another process can replace any part of a path with a link. Node has no openat(); a path below
-// /proc/self/fd has the same effect.
+// A directory that this process keeps open. Its entries can then be used without resolving the path again, which would
+// be unsafe: between two system calls, another process can replace any part of a path with a link. Node has no
+// openat(), but a path below /proc/self/fd has the same effect.
 import { closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { fsPath, linkTarget } from "./path-text.ts";
 import { systemCode } from "./system-error.ts";
@@ -51,7 +51,8 @@ export class HeldDirectory {
     try {
       fd = openSync(this.at("."), constants.O_RDONLY | constants.O_DIRECTORY);
     } catch (error) {
-      // The directory may be entered but not read. The rename is visible, but it may be lost in a power failure.
+      // The directory may be entered but not read, so it cannot be synced. The rename is visible, but it may be lost in
+      // a power failure.
       if (systemCode(error) === "EACCES") return;
       throw error;
     }

@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { systemCode } from "./system-error.ts";
 
 /**
- * Does not use Node's recursive mkdir, which has two bugs. It never returns if a directory cannot be created
- * although its parent exists (/proc). On a read-only disk, it reports a missing directory.
+ * Does not use Node's recursive mkdir, which has two bugs: it never returns if a directory cannot be created although
+ * its parent exists (as below /proc), and on a read-only disk it reports a missing directory.
  */
 export function makeDirs(path: string): void {
   try {

@@ -10,7 +10,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
     )
     .sort((a, b) => a.distance - b.distance);
   if (best) return best.name;
-  // One name starts with the other: grace and graceMs, end and ended.
+  // Also accept a name if one of the two names starts with the other: grace and graceMs, end and ended.
   const [only, ...more] = names.filter((name) => isBeginning(lower, name.toLowerCase()));
   return more.length === 0 ? only : undefined;
 }

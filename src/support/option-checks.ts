@@ -1,6 +1,6 @@
 // Lets the methods of shells and sessions check the options of their callers. The checks are zod schemas in toolkit/, which
-// the library installs when it is loaded. The nacre program does not load them: the compiler has checked its calls, and
-// loading zod would delay every start.
+// the library installs when it is loaded. The nacre program does not load the checks: the compiler has already checked
+// its calls, and loading zod would delay every start.
 
 /** The public methods with checked options. */
 export type CheckedMethod =

@@ -1,7 +1,7 @@
 // Paths as text. On Linux a file name is a sequence of bytes, and not always UTF-8. Inside nacre a path is a string: a
 // byte that is not part of a UTF-8 character becomes the lone surrogate U+DC00 + byte, which does not occur in UTF-8
-// text. So every path has exactly one text, different paths have different texts, and node:path can handle them. JSON
-// escapes a lone surrogate, so saved state needs no special encoding.
+// text. So every path has exactly one text, different paths have different texts, and node:path can handle these texts.
+// JSON escapes a lone surrogate, so saved state needs no special encoding.
 //
 //   textOfBytes     bytes from the kernel or bash, as text
 //   bytesOfText     the text as bytes, for bash

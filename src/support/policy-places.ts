@@ -13,7 +13,7 @@ export const SETTINGS_FILE = "config.json";
 /** A file in $XDG_CONFIG_HOME/nacre or ~/.config/nacre. With `home`, the file of the user with that home directory. */
 export function userConfigFile(name: string, home?: string): string {
   const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
-  // XDG_CONFIG_HOME is for this user only, and the XDG specification says to ignore a relative path.
+  // XDG_CONFIG_HOME counts only for this user. Ignore a relative path, as the XDG specification requires.
   const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homeDirectory(), ".config");
   return join(config, "nacre", name);
 }

@@ -1,9 +1,12 @@
 // Type checks that work across realms. `instanceof` recognizes only the classes of one realm. A test runner such as Jest
-// runs each file in its own realm (node:vm). There, errors of node:fs come from outside the realm, and a caller's
-// RegExp or promise comes from inside. nacre's own classes have the same problem if a process loads two copies of the
-// package. No function here throws. This file imports no Node module, because policy/ uses it.
+// runs each file in its own realm (node:vm). In such a realm, errors of node:fs come from outside the realm, and a
+// caller's RegExp or promise comes from inside it. nacre's own classes have the same problem if a process loads two
+// copies of the package. No function here throws. This file imports no Node module, because policy/ uses it.
 
-/** The key of the method for `using`. A realm of node:vm has no Symbol.dispose; compiled `using` then uses this key. */
+/**
+ * The key of the method that `using` calls. A realm of node:vm has no Symbol.dispose, and compiled `using` then uses
+ * this key.
+ */
 export const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
 
 /** Errors of every realm, including DOMException. */
@@ -26,8 +29,8 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /**
  * Makes `instanceof` accept the instances of every copy of this class. Each instance has a symbol from the registry
- * that all realms share. A subclass inherits the symbol and the check; for the subclass itself, the check uses the
- * prototype chain, as usual.
+ * that all realms share. A subclass inherits the symbol and the check. For `instanceof` with the subclass itself, the
+ * check uses the prototype chain, as usual.
  */
 export function recognizeCopies(owner: { readonly prototype: object }, name: string): void {
   const brand = Symbol.for(name);

@@ -1,5 +1,5 @@
-// Limits the number of leases at a time. Further callers wait in order of arrival. A session uses a semaphore to
-// run one command at a time, and each scope has a semaphore for its foreground commands.
+// Limits the number of leases that are held at a time. Further callers wait in the order in which they arrived. A
+// session uses a semaphore to run one command at a time, and each scope has a semaphore for its foreground commands.
 import { abortReason } from "./abort.ts";
 import { DISPOSE } from "./realms.ts";
 
@@ -10,7 +10,7 @@ export interface SemaphoreLease extends Disposable {
 }
 
 export interface SemaphoreWait {
-  /** Called if take() has to wait, with the number of callers that are already waiting. */
+  /** Receives the number of callers that are already waiting, if take() has to wait. */
   readonly onWait?: ((before: number) => void) | undefined;
   /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined;
@@ -33,7 +33,7 @@ export class Semaphore {
     return this.#held > 0;
   }
 
-  /** Resolves when fewer than the maximum of leases are held. */
+  /** Resolves when fewer leases than the maximum are held. */
   async take(wait: SemaphoreWait = {}): Promise<SemaphoreLease> {
     if (wait.signal?.aborted) throw errorOf(wait);
     const hasWaited = this.#held >= this.#max;
@@ -45,7 +45,8 @@ export class Semaphore {
       [DISPOSE]: () => {
         if (!isHeld) return;
         isHeld = false;
-        // Pass the count on to the next waiter: otherwise a caller that arrives in between could overtake it.
+        // Pass the lease on to the next waiter without changing the count: otherwise a caller that arrives in between
+        // could overtake this waiter.
         const next = this.#waiting.shift();
         if (next) next();
         else this.#held--;

@@ -12,7 +12,7 @@ export function isFull(thrown: unknown): boolean {
   return ["ENOSPC", "EDQUOT"].includes(systemCode(thrown) ?? "");
 }
 
-/** The error for a shortage that may be temporary; undefined for any other error. */
+/** The error for a shortage of a resource, which may be temporary; undefined for any other error. */
 export function shortageOf(thrown: unknown): NacreError | undefined {
   const message = SHORTAGES[systemCode(thrown) ?? ""];
   return message === undefined ? undefined : new NacreError("spawn_failed", message, { cause: thrown });

@@ -28,8 +28,8 @@ export function deferred<T = void>(): Deferred<T> {
 }
 
 /**
- * Returns the value of the promise, or undefined after `ms` or when the signal aborts. If `ms` exceeds the
- * longest timer, the time never expires. Leaves no timer and no listener behind.
+ * Returns the value of the promise, or undefined after `ms` or when the signal aborts. If `ms` exceeds the longest
+ * possible timer, the wait has no time limit. Leaves no timer and no listener behind.
  */
 export async function within<T>(
   ms: number,

@@ -18,7 +18,7 @@ export interface BlockedRead {
   readonly fd: number | "unsure";
   /** Whether the call has a timeout. */
   readonly isTimed: boolean;
-  /** Whether the timeout is so short that the program does not need input: it may only draw a spinner. */
+  /** Whether the timeout is so short that the program probably does not wait for input: it may only draw a spinner. */
   readonly isBrief: boolean;
   /** Whether the call also waits for sockets: the program may wait for a client, a server or a child instead. */
   readonly hasSockets: boolean;
@@ -65,7 +65,10 @@ function timeoutOf(pid: number, { name, args }: SystemCall): number | undefined 
   return name === "select" ? timeAt(pid, fifth, MICROSECONDS) : undefined;
 }
 
-/** Reads an int, which is negative if there is no timeout. Ignores the upper half of the register: it is undefined. */
+/**
+ * Reads an int, which is negative if there is no timeout. Ignores the upper half of the register, whose value is
+ * undefined.
+ */
 function milliseconds(register: number): number | undefined {
   const timeout = register > Number.MAX_SAFE_INTEGER ? -1 : (register % 2 ** 32) | 0;
   return timeout < 0 ? undefined : timeout;
@@ -126,7 +129,7 @@ function polled(pid: number, address: number, count: number): readonly number[] 
 /** Reads the fd_set, which has one bit per descriptor. The kernel changes the set only when the call returns. */
 function selected(pid: number, count: number, address: number): readonly number[] | "unsure" {
   if (count === 0 || address === 0) return [];
-  // Only descriptor 0 is possible, as in readline: the memory of the process is not needed.
+  // Only descriptor 0 is possible, as in readline, so there is no need to read the memory of the process.
   if (count === 1) return [0];
   const memory = memoryOf(pid, address, Math.ceil(Math.min(count, TERMINAL_POLLED_MAX_COUNT) / 8));
   if (!memory) return "unsure";

@@ -40,7 +40,7 @@ const CURSOR: Readonly<Record<string, string>> = {
 
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 
-/** The names of all keys. `Ctrl-` and `Alt-` accept letters in either case. */
+/** The names of all keys. A letter after `Ctrl-` or `Alt-` can be in either case. */
 export const KEY_NAMES: readonly string[] = [
   ...Object.keys(FIXED),
   ...Object.keys(CURSOR),
@@ -86,8 +86,8 @@ export function encodeTyped(text: string, { bracketedPaste }: KeyModes): string 
 }
 
 /**
- * The same bytes in pieces, one for each line, because a program can ask for a secret after any Enter. A marked paste
- * is one piece, because the program reads it as a unit.
+ * The bytes of encodeTyped in pieces, one for each line, because a program can ask for a secret after any Enter. A
+ * marked paste is one piece, because the program reads it as a unit.
  */
 export function typedPieces(text: string, modes: KeyModes): string[] {
   const typed = encodeTyped(text, modes);

@@ -1,5 +1,6 @@
 // Starts a command under script(1), which makes the terminal. script is the first process of the shell. It copies its
-// stdin, a pipe that hosts write to, to the terminal, and the terminal's output to its stdout, which is the spool.
+// stdin to the terminal, and the terminal's output to its stdout. Its stdin is a pipe that hosts write to, and its
+// stdout is the spool.
 import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { TerminalSize } from "../engine/meta.ts";
@@ -35,8 +36,9 @@ export interface Launch {
 }
 
 /**
- * The argument list that runs a command in a new terminal. Starts script from sh, because bash would read the command's
- * BASH_ENV each time. script starts $SHELL, which can be any program, so SHELL is /bin/sh until bash starts.
+ * The argument list that runs a command in a new terminal. sh starts script, because a bash that did so would read the
+ * command's BASH_ENV, too. script starts the program in $SHELL, which can be any program, so SHELL is /bin/sh until
+ * bash starts.
  */
 export function terminalArgv({ scriptPath, bashPath, commandFile, size }: Launch): string[] {
   const inside = [

@@ -1,6 +1,7 @@
 // Filters a program's output for a person's terminal. Removes sequences that would make the terminal send an answer or
-// change more than its screen: queries of the cursor, colors and terminal type, clipboard access, and window
-// operations. The owner of the shell has already answered the queries, and a second answer would look like typed text.
+// change more than its screen: queries for the cursor, colors and terminal type, clipboard access, and window
+// operations. The host that owns the shell has already answered the queries, and a second answer would look like typed
+// text.
 import { TERMINAL_SEQUENCE_MAX_BYTES } from "../support/limits.ts";
 
 const ESC = 0x1b;

@@ -13,7 +13,7 @@ export interface CursorPosition {
 
 export interface ScreenRow {
   readonly text: string;
-  /** Whether the row continues the row above it, because the line is longer than the screen is wide. */
+  /** Whether the row continues the line of the row above it, because that line is longer than a row. */
   readonly isContinued: boolean;
 }
 
@@ -25,9 +25,9 @@ const COLORS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Answers queries for colors: programs use them to choose readable colors, and some wait for seconds without an answer.
- * One sequence can query several colors: each further part is for the next number. Returns false if the sequence sets a
- * color.
+ * Answers queries for colors. Programs use the answers to choose readable colors, and some programs wait for seconds if
+ * no answer comes. One sequence can query several colors: each further part is a query for the next color number.
+ * Returns false if the sequence sets a color.
  */
 function answerColors(first: number, text: string, onAnswer: (text: string) => void): boolean {
   const parts = text.split(";");
@@ -50,7 +50,7 @@ export class Screen {
   static async create(size: TerminalSize, onAnswer: (text: string) => void): Promise<Screen> {
     const { default: headless } = await import("@xterm/headless");
     const { Terminal: Emulator } = headless;
-    // No scrollback: the spool contains all earlier output.
+    // Keep no scrollback, because the spool contains all earlier output.
     const terminal = new Emulator({ ...size, scrollback: 0, allowProposedApi: true, logLevel: "off" });
     terminal.onData(onAnswer);
     for (const [id] of COLORS)

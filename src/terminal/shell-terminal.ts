@@ -35,7 +35,7 @@ import { type Waiting, WaitingProbe, type WaitingState } from "./waiting.ts";
 export interface TerminalView {
   readonly rows: readonly ScreenRow[];
   readonly cursor: CursorPosition;
-  /** The text before the cursor in its row: a wide character takes two columns. */
+  /** The text before the cursor in its row. A wide character takes two columns. */
   readonly beforeCursor: string;
   readonly size: TerminalSize;
   readonly waiting: Waiting;
@@ -119,8 +119,8 @@ export class ShellTerminal {
   }
 
   /**
-   * Types the text, then the keys. Refuses text for a secret prompt unless `secret` says that a person types. Calls run
-   * one after another: otherwise two inputs would mix.
+   * Types the text, then the keys. Refuses text at a prompt for a secret, unless `secret` says that a person is typing.
+   * Calls run one after another: otherwise two inputs would mix.
    */
   async type(input: TerminalInput, { secret = false } = {}): Promise<void> {
     using _hold = holdEventLoop();
@@ -145,7 +145,7 @@ export class ShellTerminal {
   }
 
   async #typePiece(piece: string): Promise<void> {
-    // Remember the reader only for input with Enter: other input does not wake a program that reads lines.
+    // Remember the reader's turns only for input with Enter: other input does not wake a program that reads lines.
     if (piece.includes("\r")) this.#enteredAt = this.#probe.turns();
     await this.typeBytes(Buffer.from(piece));
   }
@@ -161,7 +161,7 @@ export class ShellTerminal {
     );
   }
 
-  /** Types one piece at a time: an answer to a query can come between two pieces, but never inside a piece. */
+  /** Types one piece at a time, so that an answer to a query can come between two pieces, but never inside a piece. */
   async #type(bytes: Uint8Array): Promise<number> {
     if (bytes.length === 0) return 0;
     const typed = this.#typing.then(() => typeBytes(this.#options.started, bytes));
@@ -169,7 +169,7 @@ export class ShellTerminal {
     return await typed;
   }
 
-  /** The state before typing, for `since` of `settle`: a different state shows that the program has reacted. */
+  /** The state before typing. Pass it to `settle` as `since`: a different state shows that the program has reacted. */
   async mark(): Promise<string> {
     return this.#markOf(await this.state());
   }
@@ -239,7 +239,7 @@ export class ShellTerminal {
       this.#watcher = watch(files.dir, { persistent: false }, draw);
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // Rely on the timer: the system has no inotify watches left.
+      // The system has no inotify watches left: rely on the timer.
     }
   }
 

@@ -1,5 +1,5 @@
-// Finds the processes in the foreground of a terminal, and the process among them that is blocked until a key is
-// pressed. Relies only on the kernel (/proc), never on the output of programs.
+// Finds the processes in the foreground of a terminal, and the one among them that is blocked until it gets input.
+// Relies only on the kernel (/proc), never on the output of programs.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { allPids, childrenOf, type ProcessStat, readStat } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
@@ -108,8 +108,8 @@ export interface TerminalHandle {
 }
 
 /**
- * A descriptor through which other processes can open the terminal. Skips /dev/tty: a process that opens it gets its
- * own terminal.
+ * A descriptor through which other processes can open the terminal. Skips descriptors of /dev/tty: a process that opens
+ * /dev/tty gets its own terminal.
  */
 export function terminalHandle(
   { leader, processes, device }: TerminalForeground,

@@ -1,5 +1,5 @@
 // Checks and stores the size of a terminal. The file `sizes` of a shell lists every size change with its position in
-// the output: with it, another host draws the same screen from the same bytes.
+// the output. With this file, another host can draw the same screen from the same bytes.
 import { appendFileSync, readFileSync } from "node:fs";
 import { isTerminalSize, type TerminalSize } from "../engine/meta.ts";
 import { attempt } from "../support/attempt.ts";

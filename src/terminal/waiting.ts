@@ -29,7 +29,7 @@ export interface WaitingState {
 
 type Found = Pick<WaitingState, "waiting" | "reader">;
 
-/** Programs that make a terminal for another program and use no keys themselves. */
+/** Programs that make a terminal for another program and do not react to keys themselves. */
 const RELAYS: ReadonlySet<string> = new Set(["script", "su", "sudo", "runuser"]);
 
 export class WaitingProbe {
@@ -58,20 +58,22 @@ export class WaitingProbe {
       if (inner.reader) return inner;
     }
     if (inside.length === 0) return outer;
-    // The inner terminal is busy. A relay then uses no keys itself, but an editor or a multiplexer may.
+    // No program in the inner terminal waits. A relay does not react to keys itself, but an editor or a multiplexer
+    // may.
     return RELAYS.has(reader.name)
       ? { waiting: "no", reader: undefined }
       : { waiting: "maybe", reader: { ...reader, isSure: false } };
   }
 
   /**
-   * Resolves when text can be typed: the caller must type at once. Resolves to "secret" if this terminal or one inside
-   * it collects lines without showing them, even while no process reads: the next read would get the typed text.
+   * Resolves when text can be typed. The caller must then type at once. Resolves to "secret" if this terminal, or one
+   * inside it, collects a line without showing it. This holds even while no process reads, because the next read would
+   * get the typed text.
    *
-   * Otherwise waits until a process reads, and its turns differ from `since`: it has then read the earlier input. If a
-   * process is blocked both before and after nacre reads the settings, it has not changed them and gets the text. If no
-   * process reads, resolves after `maxMs`, or sooner if the terminal is not in line mode. A busy program may then get
-   * the text before its next question.
+   * Otherwise waits until a process reads and its turns differ from `since`, which shows that it has read the earlier
+   * input. A process that is blocked both before and after nacre reads the settings has not changed them, and gets the
+   * text. If no process reads, resolves after `maxMs`, or sooner if the terminal is not in line mode. A busy program
+   * may then get the text before its next question.
    */
   async readyForText(maxMs: number, since: string | undefined): Promise<"ready" | "secret"> {
     const startedMs = monotonicMs();

@@ -47,7 +47,8 @@ export function isBinary(sample: Uint8Array): boolean {
 }
 
 // Odd bytes are bytes that are not UTF-8, control characters that terminal output does not use, and NULs next to
-// another NUL. A lone NUL is a separator, but if more than a third of all bytes are lone NULs, the output is UTF-16.
+// another NUL. A lone NUL counts as a separator. But if more than a third of all bytes are lone NULs, the output is
+// UTF-16.
 function countOddBytes(bytes: Uint8Array): number {
   let odd = 0;
   let loneNuls = 0;
@@ -66,8 +67,8 @@ function countOddBytes(bytes: Uint8Array): number {
   return loneNuls * 3 > bytes.length ? odd + loneNuls : odd;
 }
 
-// Returns 0 if the bytes are not a character. This rule is only exact enough to tell text from binary output; decode.ts
-// has the exact rule.
+// Returns 0 if the bytes are not a character. This rule is exact enough only to distinguish text from binary output;
+// decode.ts has the exact rule.
 function characterLengthAt(bytes: Uint8Array, at: number): number {
   const length = characterLength(bytes[at] ?? 0);
   const rest = bytes.subarray(at + 1, at + length);

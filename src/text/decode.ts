@@ -1,4 +1,4 @@
-// UTF-8 bytes to text, in chunks of any size. Invalid bytes become U+FFFD; a character is never split. Also finds the
+// Decodes UTF-8 bytes in chunks of any size. Invalid bytes become U+FFFD. A character is never split. Also finds the
 // positions at which bytes can be cut without splitting a character.
 import { StringDecoder } from "node:string_decoder";
 

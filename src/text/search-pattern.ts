@@ -5,7 +5,7 @@ import type { LinePattern } from "./filter.ts";
 import { compilePattern } from "./pattern.ts";
 
 export interface SearchPattern extends LinePattern {
-  /** The text itself, if the pattern has no operators. */
+  /** The text that the pattern stands for, if the pattern has no operators. */
   readonly literal: string | undefined;
   /** Whether any of these lines can match. False means that none does. */
   mayMatch(lines: string): boolean;

@@ -22,7 +22,7 @@ export function snipText(text: string): Snipped {
   return { text: snipParts({ head: text, tail: text, totalBytes }), truncated: true };
 }
 
-/** Truncates an output if only its ends were read. */
+/** Truncates an output of which only the ends were read. */
 export function snipParts({ head, tail, totalBytes }: SnipParts): string {
   const report = `got ${humanizeBytes(totalBytes)}, max is ${humanizeBytes(SNIP_OVER_BYTES)}`;
   return `[output truncated in middle: ${report}]\n${firstBytes(head)}\n\n[snip]\n\n${lastBytes(tail)}`;
@@ -40,7 +40,7 @@ export function humanizeBytes(bytes: number): string {
   return `${value.toFixed(1).replace(/\.0$/, "")}${UNITS[unit]}`;
 }
 
-// Every UTF-16 unit is at least one byte, so slicing first keeps the copy small.
+// Every UTF-16 unit takes at least one byte, so slicing the string first keeps the copy small.
 function firstBytes(text: string): string {
   const bytes = Buffer.from(text.slice(0, SNIP_KEEP_BYTES)).subarray(0, SNIP_KEEP_BYTES);
   return bytes.toString("utf8", 0, bytes.length - incompleteTailBytes(bytes));

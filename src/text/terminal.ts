@@ -35,7 +35,8 @@ function applyControl(screen: ScreenLine, sequence: string): void {
  * the end of a longer earlier state after a shorter progress bar.
  */
 class ScreenLine {
-  // Several strings instead of one, because dropping the last characters of one long string would take quadratic time.
+  // Store several strings instead of one: dropping the last characters of one long string again and again would take
+  // quadratic time.
   readonly #runs: string[] = [];
   #isAtStart = false;
   #stepsBack = 0;
@@ -85,9 +86,9 @@ const C1_CSI = 0x9b;
 const NEEDS_WORK = /[\x00-\x08\x0d-\x1f\x7f-\x9f]/;
 const UNPRINTABLE = /^[\x00-\x08\x0e-\x1f\x7f-\x9f]/;
 
-// Each alternative begins with its own introducer, and no repeated class contains one, so no text is scanned twice. A
-// string sequence (title, link, image) without an end on its line loses only its introducer, because removing the rest
-// of the line would lose output.
+// Each alternative begins with its own introducer, and no repeated class contains an introducer, so no text is scanned
+// twice. A string sequence (title, link, image) without an end on its line loses only its introducer, because removing
+// the rest of the line would lose output.
 const TOKENS = new RegExp(
   [
     "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]?", // CSI: colors, cursor, erase

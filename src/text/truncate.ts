@@ -1,6 +1,6 @@
 // Truncation of the `shells` dialect: keeps the start and the end of a text. The result, including the line that
 // reports the cut, never exceeds the limit. That line reports how many characters and lines are left out. The input is
-// a head and a tail: an output of 2 GiB must not be read into memory.
+// only a head and a tail, because an output of 2 GiB must not be read into memory.
 import { LINE_CUT_MAX_SHARE, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import { boundaryAfter, boundaryBefore } from "./boundary.ts";
 import { measureText, type TextSize } from "./decode.ts";
@@ -87,7 +87,8 @@ function planNotice(total: TextSize, limitChars: number, rest: string | undefine
     () => `${opening}]`,
   ].slice(rest === undefined ? 1 : 0);
   for (const write of forms) {
-    // The counts of the whole text have the most digits. The extra characters cover a plural "s" for a smaller count.
+    // The counts of the whole text have the most digits. The extra characters are for a plural "s", which a smaller
+    // count can need.
     const reservedChars = write(total).length + PLURAL_AND_NEWLINES_CHARS;
     if (reservedChars <= limitChars / 2) return { reservedChars, write };
   }

@@ -31,14 +31,15 @@ export interface ExecutionContext {
     asking: ApprovalAsking,
   ) => boolean | ApprovalAnswer | Promise<boolean | ApprovalAnswer>;
   /**
-   * The request that an earlier round of this call returned as a question. The host of such a protocol is called again
-   * with the answer. nacre then calls `approve` with the current request even if the policy now allows the command,
-   * because the answer may be for a different request.
+   * For a protocol in which a call returns a question as its result and is repeated with the answer: the request that
+   * the earlier round of this call returned. nacre then calls `approve` with the current request even if the policy now
+   * allows the command, because the answer may be for a different request.
    */
   readonly asked?: ApprovalRequest;
   /**
-   * Receives two functions. The host calls one of them when it knows whether the result arrived. Until then, the ends
-   * of shells in the result do not count as reported. @default the result counts as delivered when the call returns
+   * Receives two functions. The host calls one of them when it knows whether the result has arrived. Until then, shell
+   * ends that the result reports do not count as reported. @default the result counts as delivered when the call
+   * returns
    */
   readonly delivery?: (fate: ResultFate) => void;
   /** Data of the host for its own tools and hooks. */
@@ -58,7 +59,10 @@ export interface ToolProgress {
 /** A command that needs approval, and the reason. An answer is valid only for an identical request. */
 export interface ApprovalRequest {
   readonly command: string;
-  /** What the command does, in the words of the agent. Not verified, and not part of what an answer binds to. */
+  /**
+   * What the command does, in the words of the agent. nacre does not verify this text, and an answer is valid even if
+   * it changes.
+   */
   readonly description?: string;
   readonly rule: string;
   readonly reason: string;
@@ -117,7 +121,7 @@ export interface ApprovalAsking {
   readonly deadline: Date;
   /** Whether an answer can also count for later commands with the same effect. */
   readonly rememberable: boolean;
-  /** Aborts when no answer is needed any more: another one came, the deadline passed, or the call was cancelled. */
+  /** Aborts when no answer is needed any more: another answer came, the deadline passed, or the call was cancelled. */
   readonly signal: AbortSignal;
 }
 

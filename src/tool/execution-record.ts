@@ -81,7 +81,8 @@ class Copier {
   }
 }
 
-// A slice keeps the whole original string in memory. Encoding and decoding the slice makes an independent string.
+// A slice would keep the whole original string in memory. Encoding and decoding the slice creates an independent
+// string.
 function cut(text: string, chars: number): string {
   const kept = Buffer.from(text.slice(0, chars), "utf16le").toString("utf16le");
   return chars >= text.length ? kept : `${kept}… (${text.length} characters)`;

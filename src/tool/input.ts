@@ -1,5 +1,4 @@
-// The input of one tool. Derives everything from the tool's zod object, so that these parts cannot contradict each
-// other:
+// The input of one tool. Derives these parts from the tool's zod object, so that they cannot contradict each other:
 //   jsonSchema    the schema that a model sees
 //   parameters    the same parameters as a flat list
 //   validate      checks each call; rejects unknown parameters, except in nested objects that the tool's author declared
@@ -46,7 +45,7 @@ export class ToolInput<Input extends z.ZodObject> {
     }
     let described = 0;
     const parsed = this.#closed.safeParse(ownArguments(this.#closed, args), {
-      // Of a million bad items, describe the first ones and count the rest.
+      // Describe only the first problems and count the rest: there can be a million.
       error: (issue) => (described++ < MESSAGE_LIST_MAX_COUNT ? problemOf(issue, this.jsonSchema) : ""),
     });
     return parsed.success ? { value: parsed.data } : { problem: messages(parsed.error.issues).join("; ") };
@@ -60,7 +59,8 @@ function messages(all: readonly z.core.$ZodIssue[]): string[] {
   return more > 0 ? [...shown, `and ${more} more problems`] : shown;
 }
 
-// For an array passed instead of a string, zod reports its type and also its length. Keep only the first problem.
+// If the caller passes an array instead of a string, zod reports both its type and its length. Keep only the first
+// problem.
 function isRepeated(issue: z.core.$ZodIssue, previous: z.core.$ZodIssue | undefined): boolean {
   return previous?.code === "invalid_type" && previous.path.join(".") === issue.path.join(".");
 }
@@ -90,7 +90,10 @@ function isSchema(part: unknown): part is z.core.$ZodType {
   return part instanceof z.core.$ZodType;
 }
 
-/** A copy of untrusted arguments for zod, with own properties only: zod would also read inherited ones. */
+/**
+ * A copy of untrusted arguments for zod. It contains only own properties, because zod would also read inherited
+ * properties.
+ */
 function ownArguments(schema: z.core.$ZodType, value: unknown): unknown {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject && isRecord(value)) return ownProperties(inner, value);

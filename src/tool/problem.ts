@@ -39,7 +39,7 @@ function nearestName(name: string, known: readonly string[]): string | undefined
   return nearest(name, known) ?? sameEnding(name, known);
 }
 
-/** The only parameter with the same last word: shell_id for bash_id. */
+/** The parameter with the same last word, if there is only one: bash_id for shell_id. */
 function sameEnding(name: string, known: readonly string[]): string | undefined {
   const ending = /_[a-z]+$/.exec(name)?.[0];
   const [only, ...more] = ending === undefined ? [] : known.filter((one) => one.endsWith(ending));

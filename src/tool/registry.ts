@@ -98,7 +98,7 @@ export class ToolRegistry {
   }
 }
 
-// Reading the parameters also builds the tool's schema, so that an invalid schema fails here and not in a call.
+// Reading the parameters also builds the tool's schema. So an invalid schema throws here and not in a call.
 function requireUsableNames(tool: BaseTool): void {
   if (!TOOL_NAME.test(tool.name)) {
     const message = `Not a tool name: ${quotedExcerpt(tool.name)}. It must match ${TOOL_NAME}`;

@@ -45,8 +45,8 @@ interface AnyResult<M extends object> {
   /** The text for a model: the error, the output, then the notes. Each part starts on its own line. */
   toDisplay(): string;
   /**
-   * The flat object for JSON. `notes` is always an array. Omits metadata that is named `error`, `error_code`, `output`
-   * or `notes`: it could make a success look like a failure.
+   * The flat object for JSON. `notes` is always an array. Omits metadata keys with the names `error`, `error_code`,
+   * `output` and `notes`, because they could make a success look like a failure.
    */
   toWire(): WireResult;
 }
@@ -62,7 +62,7 @@ export interface ToolFailure<M extends object = Record<string, unknown>> extends
   readonly success: false;
   readonly error: string;
   readonly code: ErrorCode;
-  /** A call that fails early has only some of the keys. */
+  /** The metadata of a call that fails early has only some of the keys. */
   readonly metadata: Readonly<Partial<M>>;
 }
 
@@ -133,7 +133,7 @@ recognizeCopies(Result, "nacre.ToolResult");
 Object.defineProperty(Result, "name", { value: "ToolResult" });
 
 /**
- * Creates results. A tool may be built with another copy of this package: `instanceof` accepts its results, too.
+ * Creates results. `instanceof` also accepts the results of a tool that was built with another copy of this package.
  */
 export const ToolResult = Result as unknown as {
   readonly prototype: object;
@@ -189,7 +189,7 @@ export function failureOf<M extends object>(
   return ToolResult.fail(messageOf(thrown), { code: "internal" });
 }
 
-/** The message for an aborted call, with the caller's reason if the signal carries one. */
+/** The message for an aborted call. It includes the caller's reason if the signal has one. */
 export function abortMessage(tool: string, signal: AbortSignal | undefined): string {
   const reason: unknown = signal?.reason;
   const detail = reason === undefined || isAbortError(reason) ? "" : `: ${messageOf(reason)}`;

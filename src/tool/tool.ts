@@ -90,7 +90,7 @@ export abstract class BaseTool<
     return failure === undefined ? result : result.withNotes(`The progress listener failed: ${failure}`);
   }
 
-  // Built at the first use, because the fields of a subclass do not exist yet when this constructor runs.
+  // The input, built at its first use: the fields of a subclass do not exist yet when the constructor runs.
   #toolInput(): ToolInput<Input> {
     this.#compiled ??= new ToolInput(this.input);
     return this.#compiled;

@@ -30,7 +30,9 @@ export function problemWith(method: CheckedMethod, options: unknown): NacreError
   return refused(`The option ${path.join(".")} must be ${issue.message}; it is ${shownValue(value)}.`);
 }
 
-/** `workingDir` is the one in the options or the default. `isRemote`: it is a directory on another machine. */
+/**
+ * `workingDir`: the directory in the options, or the default. `isRemote`: whether this directory is on another machine.
+ */
 export function checkToolkitOptions(options: ToolkitOptions, workingDir: string, isRemote = false): void {
   checkMethod("createToolkit", options);
   const { defaultTimeoutMs, maxTimeoutMs = MAX_TIMEOUT_MS, allowedRoots } = options;

@@ -17,7 +17,7 @@ export interface ShTag {
 
 type Run = (command: string, options?: RunKitOptions) => PendingRun<RunResult>;
 
-/** If the session or an option is invalid, returns a promise that rejects. It does not throw. */
+/** Does not throw: if the session or an option is invalid, returns a promise that rejects. */
 export function runInSession(
   open: () => JudgedSession,
   command: string,

@@ -1,4 +1,5 @@
-// The options of every public method, as closed zod objects. `satisfies` keeps them in step with the types.
+// The options of every public method, as closed zod objects. With `satisfies`, the compiler checks that they match the
+// types.
 import { z } from "zod";
 import type { SessionRunOptions, SessionStartOptions } from "../execution/judged-session.ts";
 import type { RunCommandOptions } from "../execution/run-alone.ts";
@@ -154,10 +155,10 @@ const SESSION_RUN = {
   omitText: flag,
 } satisfies Options<SessionRunOptions>;
 
-/** Only the type is checked here. The manager checks the value later, and its error message names the problem. */
+/** Checks only the type here. The manager checks the value later, and its error message names the problem. */
 const checkedLater = z.string({ error: "a string" });
 
-/** Checks only the type. The wait checks the range, and its error message names it. */
+/** Checks only the type. The wait itself checks the range, and its error message names the valid range. */
 const checkedPort = z.number({ error: "a whole number" });
 
 const checkedSide = z.number({ error: "a whole number" });
@@ -279,7 +280,7 @@ export function optionNames(method: CheckedMethod, path: readonly string[]): rea
   return Object.keys(nested[path[0] ?? ""] ?? SHAPES[method]);
 }
 
-/** Makes every option optional here. The types and each method's own checks enforce the required ones. */
+/** Makes every option optional here. The types and the checks in each method enforce the required options. */
 function closed(shape: Readonly<Record<string, z.ZodType>>): z.ZodType {
   return z.strictObject(shape, { error: "an object" }).partial();
 }

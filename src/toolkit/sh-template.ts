@@ -1,5 +1,5 @@
 // The text of kit.sh`…`: each value becomes one quoted word. Refuses a value inside quotes, backquotes or arithmetic,
-// or after a here-document operator: there bash would expand parts of the value in spite of the quoting.
+// or after a here-document operator: in these places, bash would expand parts of the value in spite of the quotes.
 import { NacreError } from "../support/errors.ts";
 import { isPathText, wirePath } from "../support/path-text.ts";
 import { shellQuote } from "../support/shell-quote.ts";

@@ -63,7 +63,7 @@ export interface Toolkit<D extends Dialect = Dialect> {
     options?: CallOptions,
   ): Promise<ToolResult>;
   /**
-   * The session with this id, for a program that runs commands itself. Calls with the same `sessionId` run in this
+   * The session with this id, for a program that runs commands itself. Tool calls with the same `sessionId` run in this
    * session, too. Creates the session if it does not exist.
    */
   session(id?: string, options?: CallOptions): JudgedSession;
@@ -82,7 +82,7 @@ export interface Toolkit<D extends Dialect = Dialect> {
   on<Name extends EventName>(event: Name, listener: EventListener<Name>): () => void;
   /** The policy's verdict on a command in a call with these options. Runs nothing. */
   check(command: string, options?: Pick<CallOptions, "workingDir" | "sessionId" | "scope" | "env">): Verdict;
-  /** Starts the keeper and loads the policy, once. createToolkit waits for it. @internal */
+  /** Starts the keeper and loads the policy, but only once. createToolkit waits for this. @internal */
   ready(): Promise<void>;
   /** Ends everything that the tools started. */
   dispose(): Promise<void>;

@@ -1,4 +1,5 @@
-// The shells of this machine, for the page on it and, through remote/server/ui-endpoint.ts, for pages elsewhere.
+// The shells of this machine, for the page on this machine and, through remote/server/ui-endpoint.ts, for pages on
+// other machines.
 import { readStat } from "../engine/process-table.ts";
 import { redact } from "../environment/redact.ts";
 import { resolveExecutionOptions } from "../execution/execution-options.ts";

@@ -1,5 +1,5 @@
-// The static files of the page, read from the package once, and the headers that confine the page: it may load its own
-// files and talk to its own server, nothing else.
+// The static files of the page, which are read from the package once, and the headers that confine the page: it may
+// only load its own files and talk to its own server.
 import { readdirSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { extname, join } from "node:path";
@@ -24,7 +24,7 @@ const POLICY = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-  // No string can become markup or code.
+  // With this rule, no string can become markup or code.
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join("; ");

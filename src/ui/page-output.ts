@@ -65,10 +65,10 @@ class StreamReader {
     const skipped = start - before;
     if (skipped > 0) this.#held = "";
     const fresh = this.#decoder.push(bytes);
-    // The first line after a gap is incomplete: drop it.
+    // Drop the first line after a gap, because it is incomplete.
     this.#held += skipped > 0 ? fresh.slice(fresh.indexOf("\n") + 1) : fresh;
     this.#quietTurns = bytes.length === 0 ? this.#quietTurns + 1 : 0;
-    // Send the start of an endless line: it must not fill the memory.
+    // Send the start of a very long line early, because such a line must not fill the memory.
     const isPause = isLast || this.#quietTurns > 2 || this.#held.length > UI_OUTPUT_MAX_CHARS;
     const lineEnd = isPause ? this.#held.length : this.#held.lastIndexOf("\n") + 1;
     const isTooLong = this.#held.length > UI_HELD_MAX_CHARS;
@@ -80,7 +80,7 @@ class StreamReader {
   }
 }
 
-/** Colors and cursor movement only. Other sequences can carry data, so the page shows them. */
+/** Matches only colors and cursor movement. Other sequences can carry data, so the page shows them. */
 const STYLES = /\x1b\[[0-9;:?]*[A-Za-z]/g;
 
 function readable(text: string): string {

@@ -31,7 +31,7 @@ export function writeRedirect(root: StateRoot, port: number): RedirectFile {
   return { path, token };
 }
 
-/** Called when the server ends: the time of the last use decides how long the token is kept. */
+/** Call this when the server ends, because the time of the last use decides how long the token is kept. */
 export function touchRedirect({ path }: RedirectFile): void {
   attempt(() => utimesSync(path, new Date(), new Date()));
 }

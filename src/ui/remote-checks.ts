@@ -25,7 +25,7 @@ export function cutText(value: unknown, maxChars: number = UI_COMMAND_MAX_CHARS)
 
 export function rowChange(value: unknown): { readonly shells: ShellRow[]; readonly gone: string[] } {
   const { shells, gone } = fields(value);
-  // Twice the limit: one change can remove all known rows and add as many new ones.
+  // Allow twice the limit: one change can remove all known rows and add the same number of new rows.
   const max = 2 * UI_REMOTE_ROWS_MAX_COUNT;
   return {
     shells: list(shells, max).flatMap((row) => shellRow(fields(row)) ?? []),

@@ -175,9 +175,9 @@ export function shellRow(shell: ShellProcess, { lines, figures, waiting }: RowPa
 
 function attentionOf(row: Omit<ShellRow, "attention">): Attention {
   if (row.ended !== null) return ["completed", "killed"].includes(row.status) ? "done" : "failed";
-  // Only a person may type a secret.
+  // A prompt for a secret needs a person, because only a person may type a secret.
   if (row.waiting === "secret") return "you";
-  // A session or a worker waits for the next call most of the time: its silence is normal.
+  // The silence of a session or a worker is normal: most of the time, it waits for the next call.
   if (row.kind !== "command") return "running";
   const quietMs = wallMs() - (row.printed_at ?? row.created_at);
   return quietMs > UI_SILENT_MS && row.cpu_percent === 0 ? "silent" : "running";

@@ -148,8 +148,9 @@ export class UiApi {
   }
 
   /**
-   * Counts the stream as open until its response closes. Throws if too many are open, because each takes memory. Call
-   * this before work for the stream starts: once a remote machine sends pieces, nacre cannot refuse the stream.
+   * Counts the stream as open until its response closes. Throws if too many streams are open, because each takes
+   * memory. Call this before any work for the stream starts: once a remote machine sends pieces, nacre can no longer
+   * refuse the stream.
    */
   #reserveStream(response: ServerResponse): void {
     if (this.#streamCount >= UI_STREAMS_MAX_COUNT)
@@ -224,7 +225,7 @@ function decoded(part: string): string {
 const READ_ONLY =
   "This page is read-only. To answer approvals, to end shells and to type from the page, start it with: nacre ui --control";
 
-/** Reads a JSON body. Refuses other content types: a form on another site could send those. */
+/** Reads a JSON body. Refuses other content types, because a form on another site could send them. */
 async function readBody(request: IncomingMessage): Promise<unknown> {
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? ""))
     throw new NacreError("invalid_input", "Send the body as application/json.");

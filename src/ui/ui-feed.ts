@@ -72,7 +72,7 @@ export class UiFeed {
   }
 
   async #poll(): Promise<void> {
-    // Skip this poll if the last one still runs: polls must not pile up on a slow machine.
+    // Skip this poll if the last one is still running: otherwise polls would accumulate on a slow machine.
     if (this.#isPolling) return;
     this.#isPolling = true;
     try {

@@ -27,7 +27,10 @@ export function injectedVariable(command: EffectiveCommand): InjectedVariable | 
   return assignedBy(command).find((variable) => injects(variable, command)) ?? null;
 }
 
-/** Variables that override nacre's settings file, with their strictest value; null if every value loosens a setting. */
+/**
+ * Variables that override nacre's settings file, each with its strictest value; null if every value loosens the
+ * setting.
+ */
 const STRICTEST: Readonly<Record<string, string | null>> = {
   NACRE_POLICY: "cautious",
   NACRE_SANDBOX: "read-only",
@@ -78,7 +81,7 @@ function injects({ name, value }: InjectedVariable, command: EffectiveCommand): 
     return /(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--eval|-e)/.test(value);
   if (name === "JAVA_TOOL_OPTIONS" || name === "_JAVA_OPTIONS")
     return /-(javaagent|agentlib|agentpath)/.test(value);
-  // A program of the project may load libraries of the project.
+  // Allow a program of the project to load libraries of the project.
   if (/^(LD|DYLD)_LIBRARY_PATH$/.test(name) && command.called.includes("/"))
     return !/^\.{0,2}\/?[\w.-]+(\/[\w.-]+)*$/.test(value);
   if (COMMANDS.test(name)) return !ORDINARY.test(value);

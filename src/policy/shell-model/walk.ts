@@ -43,10 +43,10 @@ export class Walk implements Runner {
 
   readonly #facts: PolicyFacts;
   readonly #found: (command: EffectiveCommand) => void;
-  /** The context created last. All commands of a list share it. */
+  /** The context that was created last: all commands of a list share one context. */
   #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
 
-  /** @param found Receives each effective command at once, so the commands of a long script do not fill the memory. */
+  /** @param found Receives each effective command at once: a list of all commands could fill the memory. */
   constructor(facts: PolicyFacts, where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
     this.where = where;
     this.profile = facts.profile ?? "standard";
@@ -263,7 +263,7 @@ export class Walk implements Runner {
       this.sign("unparsed", around, "a substitution cannot be parsed");
       return flowOf(null);
     }
-    // If unbash has unescaped the text, positions in it are wrong: report the span around the substitution.
+    // If unbash has unescaped the text, positions in the text are wrong: report the span around the substitution.
     const fixed = script.source === undefined ? frame.fixed : around;
     const scope = frame.scope.fork();
     // A substitution does not inherit `set -e`.

@@ -6,7 +6,7 @@ import type { Budget } from "./budget.ts";
 import type { DataOrigin, Flow } from "./flow.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** Syntax nodes that contain a script of their own. */
+/** Syntax nodes that contain another script. */
 export type Substitution = Extract<
   SyntaxNode,
   { type: "CommandExpansion" | "ArithmeticCommandExpansion" | "ProcessSubstitution" }

@@ -34,7 +34,7 @@ export function evaluateWord(word: Word, context: WordContext): Evaluated {
   return { alternatives: joinCombinations(fields), flow: evaluation.flow };
 }
 
-/** Every value that a word may have without field splitting, as in an assignment or a here-string. */
+/** Every value that a word may have where bash does not split it into fields: in an assignment or a here-string. */
 export function evaluateText(word: Word, context: WordContext): readonly string[] {
   if (isPlain(word.text)) {
     context.budget.spend();
@@ -70,7 +70,7 @@ const SHORT_CHARS = 128;
 
 interface Piece {
   readonly text: string;
-  /** "literal" text is as written; "quoted" text is a field even if empty; "split" text is split at IFS. */
+  /** "literal": text as it is written. "quoted": a field even if it is empty. "split": text that bash splits at IFS. */
   readonly kind: "literal" | "quoted" | "split";
 }
 
@@ -216,7 +216,7 @@ function printed({ text, alternatives }: Flow): readonly string[] {
   return alternatives ?? [text === null ? UNKNOWN : text.replace(/\n+$/, "")];
 }
 
-/** Decodes `$'…'` itself if the bytes are not UTF-8: the parser returns U+FFFD for them, which matches no file name. */
+/** Decodes `$'…'` itself if its bytes are not UTF-8. The parser returns U+FFFD for these, which matches no file. */
 function ansiCText({ text, value }: { readonly text: string; readonly value: string }): string {
   const isExact = value.isWellFormed() && !value.includes("\uFFFD");
   return isExact ? unmarked(value) : decodeAnsiC(text.slice(2, -1));
@@ -282,7 +282,10 @@ function homeOf(name: string, { where, scope }: WordContext): string {
 const onlyOf = (values: readonly string[]): string =>
   values.length === 1 ? (values[0] ?? UNKNOWN) : UNKNOWN;
 
-/** Brace alternatives become consecutive fields; values of a variable are alternatives of the whole word. */
+/**
+ * Joins the pieces of each combination. Brace alternatives become consecutive fields. The values of a variable become
+ * alternatives of the whole word.
+ */
 function joinCombinations(
   combined: readonly (readonly (readonly string[])[])[],
 ): readonly (readonly string[])[] {

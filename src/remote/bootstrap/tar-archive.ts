@@ -1,4 +1,5 @@
-// Writes a tar archive (ustar) as a stream: a push needs no temporary file and no tar program at this end.
+// Writes a tar archive (ustar) as a stream, so that a push needs neither a temporary file nor a tar program at this
+// end.
 import { createReadStream, statSync } from "node:fs";
 
 export interface ArchivedFile {

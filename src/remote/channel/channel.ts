@@ -1,6 +1,6 @@
 // Delivers messages between a client and the daemon in order and exactly once, across any number of connections. A
 // frame is one line, `SEQ ACK JSON`: the number of this message, and the number of the last message received from the
-// peer. A frame with SEQ 0 contains no message: it acknowledges, and shows that this end is alive.
+// peer. A frame with SEQ 0 contains no message: the frame only acknowledges, and shows that this end is alive.
 //
 //   send -> #unacked, until the peer acknowledges
 //   bind -> resends everything that the peer has not received
@@ -63,7 +63,7 @@ export class Channel {
     while (this.#unackedBytes >= maxBytes) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
-  /** Uses a new connection. `peerReceived`: the number of the last message that the peer has received. */
+  /** Continues on a new connection. `peerReceived`: the number of the last message that the peer has received. */
   bind(wire: WriteLine, peerReceived: number): void {
     this.#acknowledged(peerReceived);
     this.#wire = wire;

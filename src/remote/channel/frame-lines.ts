@@ -33,7 +33,7 @@ export class FrameLines {
       );
     }
     this.#parts.push(rest);
-    // Merge the parts: otherwise a peer that sends one byte at a time makes this process store one Buffer per byte.
+    // Merge the parts: otherwise this process would store one Buffer per byte for a peer that sends one byte at a time.
     if (this.#parts.length >= REMOTE_FRAME_PARTS_MAX_COUNT) this.#parts = [Buffer.concat(this.#parts)];
   }
 }

@@ -111,7 +111,7 @@ export class RpcPeer {
     }
     if (id === undefined) return;
     this.#running.delete(id);
-    // Drop the answer if sending throws because too much already waits for the peer.
+    // If sending throws because too many bytes already wait for the peer, drop the answer.
     attempt(() => this.#send({ jsonrpc: "2.0", id, ...answer }));
   }
 }

@@ -22,7 +22,7 @@ export class LinkLoss {
     this.#report = report;
   }
 
-  /** Call when the link has ended. */
+  /** Call this when the link has ended. */
   lost(): void {
     if (this.#timer !== undefined) return;
     this.#sinceMs = monotonicMs();
@@ -32,14 +32,14 @@ export class LinkLoss {
     }, REMOTE_LOSS_NOTICE_MS).unref();
   }
 
-  /** Call when there is a link again. */
+  /** Call this when there is a link again. */
   restored(): void {
     const wasReported = this.#isReported;
     this.end();
     if (wasReported) this.#report(this.#change("restored"));
   }
 
-  /** Call when nacre stops reconnecting. */
+  /** Call this when nacre stops reconnecting. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

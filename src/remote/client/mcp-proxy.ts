@@ -1,6 +1,6 @@
 // `nacre mcp --remote`: passes messages between a local MCP client and the MCP server at the remote end. Adds a key to
-// every tool call, because a call with the same key never runs twice. Answers a call with an error if its result is
-// lost.
+// every tool call, because a call with the same key never runs twice. If the result of a call is lost, answers the call
+// with an error.
 import type { Readable, Writable } from "node:stream";
 import { AuditLog } from "../../audit/audit-log.ts";
 import { monotonicMs, wallMs } from "../../support/clock.ts";
@@ -79,7 +79,7 @@ class McpProxy {
 
   async run(): Promise<void> {
     const { stdin, signal } = this.#io;
-    // Do not retry the first connection: its failure is the result of this command.
+    // Do not retry the first connection: if it fails, this command fails with the same error.
     await this.#client.ready();
     const ended = deferred();
     let lines = new FrameLines((line) => this.#fromLocal(line));

@@ -139,7 +139,10 @@ function tooMuchBefore({ url }: Link): LinkFailure {
   );
 }
 
-/** If the relay has printed why it refuses, that reason is the cause. Ignores what the client program adds. */
+/**
+ * If the relay has printed why it refuses, uses that reason as the cause, and ignores what the client program has added
+ * to it.
+ */
 function attemptFailure(
   link: Link,
   end: LinkEnd | "silent",

@@ -1,6 +1,6 @@
-// The client end of a channel. It reconnects by itself after a lost link, and reports when it cannot.
+// The client end of a channel. It reconnects by itself after the link is lost, and reports when it gives up.
 //
-//   connect  -> #attempt            the first connection: its failure is the result
+//   connect -> #attempt the first connection: if it fails, so does `ready`
 //   the link ends or is silent -> #restore: attempts until the linger is over
 //   the remote end breaks the protocol -> the same, but only a few times in a row
 //   another epoch, an unknown client, a final error -> #lose: all pending calls are lost, and nothing runs again
@@ -35,7 +35,10 @@ export interface RemoteClientOptions {
   readonly remote: RemoteOptions;
   readonly purpose: Purpose;
   readonly onMessage: (json: string) => void;
-  /** The remote end has lost this client and answers no earlier message. The next `ready` connects as a new client. */
+  /**
+   * Called when the remote end has lost this client: it will answer no earlier message. The next `ready` connects as a
+   * new client.
+   */
   readonly onLost: (error: NacreError) => void;
   /** Called when the link has been lost for a while, and when it is restored. @default ignored */
   readonly onLink?: ((change: LinkChange) => void) | undefined;
@@ -248,8 +251,8 @@ export class RemoteClient {
     this.#detach();
     this.#pace.lost();
     if (this.#isClosed || this.#epoch === null) return;
-    // Reconnect after a single broken link: a program may have written into it by accident. Give up if the remote end
-    // breaks every link.
+    // Reconnect after a single broken link, because a program may have written into it by accident. Give up if the
+    // remote end breaks every link.
     if (this.#pace.heldMs > this.#times.silentMaxMs) this.#violations = 0;
     if (broken !== undefined) this.#violations += 1;
     const isLost = this.#unreadable !== undefined || this.#violations >= REMOTE_VIOLATIONS_MAX_COUNT;

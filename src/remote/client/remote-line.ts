@@ -28,7 +28,7 @@ export interface RemoteLine {
 
 export interface RemoteLineEnd {
   readonly exitCode: number;
-  /** Whether a signal ended the command line. If so, unread output must not keep this process alive. */
+  /** Whether a signal ended the command line. If one did, unread output must not keep this process alive. */
   readonly isCut: boolean;
   /** A message for the user about the command at the remote end. */
   readonly remark?: string;
@@ -62,7 +62,7 @@ export function startRemoteLine(remote: RemoteOptions, argv: readonly string[], 
     (change) => io.stderr.write(`nacre: ${describeLinkChange(change)}\n`),
   );
   const abandoned = deferred<RemoteLineEnd>();
-  /** The first signal that the remote end has not confirmed, and when it was sent. */
+  /** The first signal that the remote end has not confirmed yet, and the time at which it was sent. */
   let unconfirmed: { readonly name: NodeJS.Signals; readonly sentMs: number } | undefined;
   const signal = (name: NodeJS.Signals) => {
     const { [name]: number } = constants.signals;

@@ -44,7 +44,10 @@ export class RemotePeer {
     return (await this.#peer.request(method, params, options)) as T;
   }
 
-  /** Rejects pending requests: no answer can arrive any more, and each request would keep the process alive. */
+  /**
+   * Rejects pending requests, because no answer can arrive any more, and a pending request would keep the process
+   * alive.
+   */
   async close(): Promise<void> {
     await this.client.close();
     this.#peer.fail(new NacreError("unavailable", "The connection was closed before the answer arrived."));

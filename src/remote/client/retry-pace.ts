@@ -1,4 +1,4 @@
-// The back-off between connection attempts: none after a link that lasted, growing pauses after short-lived links.
+// The back-off between connection attempts: no pause after a long-lived link, growing pauses after short-lived links.
 // Without it, a remote end that breaks every link would make this process start client programs in a tight loop.
 import { monotonicMs } from "../../support/clock.ts";
 import { REMOTE_RETRY_MIN_MS, REMOTE_STEADY_MS } from "../../support/limits.ts";
@@ -13,7 +13,7 @@ export class RetryPace {
     this.#maxMs = maxMs;
   }
 
-  /** Call when a link is in use. */
+  /** Call this when a link comes into use. */
   bound(): void {
     this.#boundMs = monotonicMs();
   }
@@ -23,12 +23,12 @@ export class RetryPace {
     return monotonicMs() - this.#boundMs;
   }
 
-  /** Call when a link has ended. */
+  /** Call this when a link has ended. */
   lost(): void {
     if (this.heldMs >= REMOTE_STEADY_MS) this.#pauseMs = 0;
   }
 
-  /** Waits before the next attempt. The pause is random: many clients must not reconnect at the same moment. */
+  /** Waits before the next attempt. The pause is random, so that many clients do not reconnect at the same moment. */
   async pause(): Promise<void> {
     const pauseMs = this.#pauseMs;
     this.#pauseMs = Math.min(this.#maxMs, Math.max(REMOTE_RETRY_MIN_MS, pauseMs * 2));

@@ -46,7 +46,7 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
   const leases = new Set<FleetLease>();
   /** Leases that the engine has not granted yet. */
   const pending = new Set<Promise<FleetLease>>();
-  /** Limits simultaneous first connections. Each pushes 40 MB: too many at once would all time out. */
+  /** Limits the first connections at a time. Each of them can push 40 MB, and too many at once would all time out. */
   const connects = new Semaphore(FLEET_CONNECTS_MAX_COUNT);
   let isDisposed = false;
   const lease: Fleet["lease"] = async (options = {}) => {
@@ -68,7 +68,8 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
       using _turn = await connects.take();
       kit = await createToolkit({ ...options, remote: url });
     } catch (error) {
-      // At its deadline, a sandbox closes the connection before the engine lists it as ended: poll for a while.
+      // At its deadline, a sandbox closes the connection before the engine lists the sandbox as ended. So poll the
+      // engine for a while.
       const isDue = monotonicMs() - leasedMs >= deadlineSeconds * 1_000;
       const hasEnded = await hasSandboxEnded(engine, id, isDue ? FLEET_END_MAX_MS : 0);
       await engine.release(id).catch(() => {});

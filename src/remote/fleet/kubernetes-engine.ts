@@ -107,7 +107,10 @@ function podManifest(
   };
 }
 
-/** Adds a CPU request if there is neither a request nor a limit. Kubernetes requests a lone limit by itself. */
+/**
+ * Adds a CPU request if there is neither a request nor a limit. If there is only a limit, Kubernetes itself adds a
+ * request of the same size.
+ */
 function withCpuRequest(resources: unknown): PlainObject {
   const { requests, limits, ...others } = Object(resources) as Readonly<Record<string, PlainObject>>;
   const isSet = requests?.["cpu"] !== undefined || limits?.["cpu"] !== undefined;

@@ -40,7 +40,7 @@ export interface Pod {
 
 export const ENDED_PHASES: readonly string[] = ["Failed", "Succeeded"];
 
-/** Reasons for which waiting is useless. */
+/** Reasons after which it is useless to wait any longer. */
 const FINAL_REASONS: readonly string[] = [
   ...["ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError"],
   ...["RunContainerError", "CrashLoopBackOff"],

@@ -1,4 +1,4 @@
-// Runs sandboxes as Slurm batch jobs. The body of each job runs the daemon: a daemon in a step would not survive,
+// Runs sandboxes as Slurm batch jobs. The body of each job runs the daemon. A daemon in a step would not survive,
 // because Slurm kills all processes of a step when the step ends. nacre must be installed on a file system that the
 // nodes share with this machine.
 import { ownProgramFile } from "../../engine/own-build.ts";

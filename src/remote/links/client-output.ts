@@ -8,7 +8,10 @@ export interface OutputExcerpt {
   readonly maxChars: number;
 }
 
-/** Returns the last lines that fit. Cuts a last line that is too long at a word. "" if nothing was printed. */
+/**
+ * Returns the last lines that fit. If the last line alone is too long, cuts it at a word. Returns "" if nothing was
+ * printed.
+ */
 export function lastPrintedLines(text: string, { maxLines, maxChars }: OutputExcerpt): string {
   const lines = text
     .split("\n")

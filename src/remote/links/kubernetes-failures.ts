@@ -4,7 +4,7 @@ import type { KnownFailure } from "./known-failure.ts";
 
 export const KUBERNETES_FAILURES: readonly KnownFailure[] = [
   {
-    // Not final: an API server that has just started gives this answer until it has loaded the roles.
+    // This failure is not final: an API server that has just started gives this answer until it has loaded the roles.
     pattern: /Error from server \(Forbidden\)|is forbidden: User/i,
     why: "Kubernetes does not allow it",
     fix: () =>

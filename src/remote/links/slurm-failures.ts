@@ -1,5 +1,5 @@
-// The error messages of srun when a step cannot start, observed with real daemons. A controller that does not answer
-// proves nothing about the job.
+// The error messages of srun when a step cannot start, observed with real daemons. If the controller does not answer,
+// that proves nothing about the job.
 import type { KnownFailure } from "./known-failure.ts";
 
 export const SLURM_FAILURES: readonly KnownFailure[] = [

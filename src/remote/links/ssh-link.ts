@@ -3,7 +3,8 @@ import { shellQuote } from "../../support/shell-quote.ts";
 import type { Link, UrlParts } from "./link.ts";
 import { badUrl, checkedPart, readCwd } from "./url-parts.ts";
 
-// These patterns allow no character with a meaning in a shell: a ProxyCommand passes %h and %r to one.
+// These patterns allow no character that has a special meaning in a shell, because a ProxyCommand passes %h and %r to a
+// shell.
 const HOST = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const ADDRESS = /^[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._-]+)?$/;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9._+-]*$/;

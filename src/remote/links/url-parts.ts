@@ -24,7 +24,7 @@ export function readCwd({ url, query }: UrlParts, ...known: readonly string[]): 
   return cwd;
 }
 
-/** Returns the part. Throws if it does not match `pattern`, or if a program would read it as an option. */
+/** Returns this part of the URL. Throws if it does not match `pattern`, or if a program would read it as an option. */
 export function checkedPart(url: string, what: string, value: string, pattern: RegExp): string {
   if (value === "") throw badUrl(url, `${what} is missing`);
   if (value.startsWith("-"))

@@ -26,7 +26,7 @@ export interface ServedLine {
 /** How a command line ended, as the client receives it. */
 export interface LineEnd {
   readonly exitCode: number;
-  /** Whether a signal ended the command line. The client then does not wait until its output is read. */
+  /** Whether a signal ended the command line. If one did, the client does not wait until the output is read. */
   readonly isCut: boolean;
 }
 
@@ -83,7 +83,8 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
         .request("nacre/cli.output", { stream: name, data: chunk.toString("base64") })
         .catch(() => ({ isOpen: true }));
       unwrittenBytes -= chunk.length;
-      // The client's reader has closed its pipe. Destroy the stream here too, so that writers notice, as with EPIPE.
+      // The program that reads the client's output has closed its pipe. Destroy the stream here too, so that writers
+      // notice it, as they would with EPIPE.
       if (Object(answer).isOpen === false) output.destroy();
       if (unwrittenBytes < REMOTE_UNWRITTEN_MAX_BYTES) proceed();
     };
@@ -136,7 +137,7 @@ export function cliEndpoint(runLine: RunLine, deps: EndpointDeps): Endpoint {
   return {
     take: (message) => peer.take(message),
     end: async (reason) => {
-      // A closed terminal sends the same signal.
+      // End the command line with the signal that a closed terminal would send.
       takeSignal("SIGHUP");
       for (const open of [stdin, ...streams]) open.destroy();
       await within(REMOTE_END_MAX_MS, Promise.allSettled(running));

@@ -89,8 +89,8 @@ class Daemon {
   async #listen(path: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
-      // listen() binds the socket before it returns, so this umask makes the socket private from the start. Until a
-      // later chmod, another user could connect.
+      // listen() binds the socket before it returns, so this umask makes the socket private from the start. With a
+      // chmod after listen(), another user could connect in between.
       const umask = process.umask(0o177);
       this.#server.listen(path, () => resolve());
       process.umask(umask);
@@ -101,7 +101,7 @@ class Daemon {
     return attempt(() => statSync(this.#place.socket).ino) === this.#socketInode;
   }
 
-  /** Ends a daemon that no new client can reach because its socket is gone. Known clients may finish first. */
+  /** Ends the daemon if its socket is gone, because no new client can then reach it. Known clients may finish first. */
   #checkSocket(): void {
     if (!this.#isOwnSocket() && this.#clients.size === 0) this.#ended.resolve();
   }

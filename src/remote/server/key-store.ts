@@ -1,6 +1,6 @@
 // Stores the results of calls by key. A call never runs twice: a second request with the same key gets the result of
-// the first, even from another client or while the first still runs. The number of stored results is limited. After the
-// daemon drops a result, it still remembers that the call ran.
+// the first one, even if it comes from another client or while the first one still runs. The number of stored results
+// is limited. After the daemon drops a result, it still remembers that the call ran.
 import { createHash } from "node:crypto";
 import { NacreError } from "../../support/errors.ts";
 import {
@@ -27,7 +27,7 @@ export class KeyStore {
   #bytes = 0;
 
   /**
-   * Returns undefined for a new key: the caller must run the call and then settle the key. For a known key, returns the
+   * Returns undefined for a new key. The caller must then run the call and settle the key. For a known key, returns the
    * answer of the first call.
    */
   begin(key: string, request: RpcMessage): Promise<KeyedAnswer> | undefined {

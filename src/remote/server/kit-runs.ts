@@ -87,7 +87,7 @@ async function run(
   }
 }
 
-/** Short output travels with the result; the client reads longer output by offset. */
+/** The output, if it is short enough to send with the result. The client reads longer output by offset. */
 function inlineText({ parts }: RunResult): unknown {
   const { stdout, stderr } = parts;
   if (stdout.to - stdout.from + stderr.to - stderr.from > REMOTE_INLINE_MAX_BYTES) return undefined;

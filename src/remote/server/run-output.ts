@@ -31,7 +31,7 @@ export interface ReadableOutput {
   /** The positions of both streams on disk; undefined before the start. */
   parts(): Parts | undefined;
   hasEnded(): boolean;
-  /** Resolves at the start, and at the end. */
+  /** Resolves when the run starts, and again when it ends. */
   changed(): Promise<unknown>;
 }
 
@@ -121,7 +121,7 @@ function bytesAfter(
   maxBytes: number,
   ended: boolean,
 ): Buffer {
-  // `to` is final only after the command has ended. Until then, the file's size is the limit.
+  // `to` is final only after the command has ended. Until then, read up to the end of the file.
   const end = ended ? to : sizeOf(path);
   return readRange(path, from + offset, Math.min(end, from + offset + maxBytes));
 }

@@ -1,5 +1,6 @@
 // The paths of a build's daemon in the private state root: socket, lock and log. Containers or machines can share a
-// state root. So the names depend on the boot id and the PID namespace: a relay must not reach a daemon elsewhere.
+// state root. So the names depend on the boot id and the PID namespace: a relay must not connect to a daemon in another
+// container or on another machine.
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -48,7 +48,10 @@ export class ServedClient {
     return this.#channel.received;
   }
 
-  /** Uses a new connection. Destroys the old connection first, because its late bytes must be ignored. */
+  /**
+   * Continues on a new connection. Destroys the old connection first, because bytes that still arrive on it must be
+   * ignored.
+   */
   attach(connection: Socket, hello: ClientHello): void {
     this.#connection?.destroy();
     clearTimeout(this.#linger);
@@ -60,7 +63,7 @@ export class ServedClient {
     this.#channel.bind((line) => void connection.write(line), hello.received);
   }
 
-  /** Call when bytes arrive. They prove that the link works, even while a large message takes long. */
+  /** Call this when bytes arrive. They prove that the link works, even if a large message takes long to arrive. */
   noteTraffic(connection: Socket): void {
     if (connection === this.#connection) this.#receivedMs = monotonicMs();
   }
@@ -79,7 +82,7 @@ export class ServedClient {
     }
   }
 
-  /** Call when the connection has closed. Calls and shells continue until the linger timeout. */
+  /** Call this when the connection has closed. Calls and shells continue until the linger timeout. */
   detach(connection: Socket): void {
     if (connection !== this.#connection) return;
     this.#connection = undefined;
@@ -145,7 +148,8 @@ export class ServedClient {
 
   #send(message: RpcMessage): void {
     const { id, method, result, error } = message;
-    // Without a link, drop progress: a client that reconnects asks for the current state. Its audit log needs events.
+    // Without a link, drop progress, because a client that reconnects asks for the current state. Do not drop events
+    // (they have other methods): the client's audit log needs them.
     if (method?.startsWith("notifications/") && !this.#channel.isBound) return;
     const json = JSON.stringify(message);
     const key = id === undefined || method !== undefined ? undefined : this.#keyed.get(id);

@@ -22,7 +22,10 @@ export const DOCTOR_WAIT_MS = 10_000;
 /** `nacre doctor`: time for an ended orphan to be reaped, and the poll interval. */
 export const REAPED_MAX_MS = 2_000;
 export const REAPED_POLL_MS = 20;
-/** `nacre doctor`: free space below which it warns, and size of its test file. A shell without output needs less. */
+/**
+ * `nacre doctor`: free space below which it warns, and size of its test file. A shell without output needs less than
+ * this file.
+ */
 export const LOW_SPACE_BYTES = 1024 ** 3;
 export const TRIAL_FILE_BYTES = 64 * 1024;
 /** Time for one command of the tour. */

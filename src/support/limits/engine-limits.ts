@@ -26,7 +26,7 @@ export const POOL_SLOTS_COUNT = 2;
 export const POOL_REFILL_DELAY_MS = 20;
 /** Delay of the refill after the end of a command, so that its caller gets the result first. */
 export const POOL_REFILL_AFTER_END_MS = 1;
-/** Attempts to create the state directory again for one shell if another program removes it. */
+/** Attempts to create the state directory again when another program removes it during the start of one shell. */
 export const STATE_DIRECTORY_TRIES_MAX_COUNT = 3;
 /** Empty directories kept for new shells in one state root. */
 export const SPARE_DIRECTORIES_MAX_COUNT = 16;
@@ -48,14 +48,20 @@ export const MEMORY_PAGE_BYTES = 4_096;
 /** A chain of processes that each fork one child and exit: newest PIDs per check, and number of checks. */
 export const NEWEST_PIDS_COUNT = 6;
 export const NEWEST_CHECKS_COUNT = 8;
-/** Killing such a chain: time without a yield to other work, and quiet time after which the chain counts as dead. */
+/**
+ * Limits for killing such a chain: time without a yield to other work, and quiet time after which the chain counts as
+ * dead.
+ */
 export const NEW_PROCESS_BURST_MS = 4;
 export const NEW_PROCESS_QUIET_MS = 12;
 /** Number of entries in a listing of /proc that cost as much as a check of one PID. */
 export const PID_PROBES_PER_ENTRY_COUNT = 2;
 /** Forks per millisecond that no machine exceeds. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
-/** Readings of the last PID in the time in which PIDs can wrap around. More than one, in case a timer fires late. */
+/**
+ * Number of readings of the last PID during the time in which PIDs can wrap around. There are several, in case a timer
+ * fires late.
+ */
 export const PID_READINGS_PER_WRAP_COUNT = 3;
 /** Scans for leftovers. A scan without a result is repeated if the kernel assigned PIDs during the scan. */
 export const LEFTOVER_SCANS_COUNT = 3;
@@ -68,7 +74,8 @@ export const SCRIPT_RETRY_MS = 1;
 export const FINISHED_MAX_AGE_SECONDS = 3_600;
 export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
 /**
- * Age of the last change after which a shell of another PID namespace is deleted. Before that, the shell may still run.
+ * Time since the last change after which a shell of another PID namespace is deleted. Before that, the shell may still
+ * run.
  */
 export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
 /**
@@ -85,5 +92,5 @@ export const PROBE_MAX_MS = 10_000;
 export const PROBE_OUTPUT_MAX_CHARS = 2_000;
 /** The longest delay that setTimeout supports. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
-/** Age at which the list of listening sockets is read again, because waits for many ports share one list. */
+/** Age at which the list of listening sockets is read again. Waits for many ports share one list. */
 export const LISTENERS_MAX_AGE_MS = 20;

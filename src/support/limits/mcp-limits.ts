@@ -10,7 +10,7 @@ export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 export const MCP_ID_MAX_BYTES = 1_024;
 /** Size of one write to a client. */
 export const MCP_WRITE_MAX_BYTES = 16 * 1024;
-/** At the end of a connection: time without a read by the client, after which unread data is dropped. */
+/** At the end of a connection: how long the client may read nothing before unread data is dropped. */
 export const MCP_UNREAD_MAX_MS = 600;
 /** Part of an oversized HTTP message that is read and dropped, so that its sender can read the refusal. */
 export const MCP_HTTP_DISCARD_MAX_BYTES = 128 * 1024 * 1024;
@@ -33,8 +33,8 @@ export const MCP_TOKEN_DIGEST_CHARS = 16;
 /** Unanswered questions to a person. Beyond this number, the oldest questions are dropped and count as refused. */
 export const MCP_QUESTIONS_MAX_COUNT = 100;
 /**
- * Time by which the timeout of a question to a client exceeds the deadline of its request: the deadline must end it
- * first.
+ * Time by which the timeout of a question to a client exceeds the deadline of the approval request, because the
+ * deadline must end the question first.
  */
 export const MCP_QUESTION_GRACE_MS = 5_000;
 /** Time until a result over HTTP counts as delivered. */

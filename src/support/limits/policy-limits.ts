@@ -1,4 +1,4 @@
-// Limits of policy/. A judgment has a budget of steps: otherwise a text could keep it busy without end.
+// Limits of policy/. A judgment has a budget of steps: otherwise judging a text could take forever.
 
 /** Steps of one judgment, one or two microseconds each. A flat script of 1 MiB with ordinary lines needs fewer. */
 export const POLICY_STEPS_MAX_COUNT = 400_000;
@@ -37,8 +37,8 @@ export const POLICY_PATH_MAX_CHARS = 4_096;
 /** Length of an option value that is searched for the path of a file. */
 export const POLICY_VALUE_PATH_MAX_CHARS = 512;
 /**
- * Length of the start of an argument that the rows of a rule see. This suffices to distinguish an option from other
- * text.
+ * Length of the start of an argument that is matched against the rows of a rule. This suffices to distinguish an option
+ * from other text.
  */
 export const POLICY_ROW_ARGUMENT_MAX_CHARS = 512;
 /** Length of a value to which a pattern expansion is applied. */

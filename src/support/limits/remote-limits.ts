@@ -9,7 +9,10 @@ export const REMOTE_LINGER_MS = 600_000;
 /** First and longest pause between two attempts to restore a lost link. */
 export const REMOTE_RETRY_MIN_MS = 50;
 export const REMOTE_RETRY_MAX_MS = 5_000;
-/** Minimum lifetime of a restored link. If the link was lost later than this, the first retry comes without a pause. */
+/**
+ * Lifetime after which a restored link counts as stable. When a stable link is lost, the first retry comes without a
+ * pause.
+ */
 export const REMOTE_STEADY_MS = 1_000;
 /**
  * Maximum time for a link to print the greeting, and the same time again for the daemon to answer the client's hello.
@@ -17,7 +20,10 @@ export const REMOTE_STEADY_MS = 1_000;
 export const REMOTE_CONNECT_MAX_MS = 60_000;
 /** Time for the client's hello after the greeting. */
 export const REMOTE_HELLO_MAX_MS = 30_000;
-/** Consecutive links that end because the remote end broke the protocol. After these, the remote end counts as lost. */
+/**
+ * Number of consecutive links that end because the remote end broke the protocol, after which the remote end counts as
+ * lost.
+ */
 export const REMOTE_VIOLATIONS_MAX_COUNT = 5;
 /**
  * Maximum wait for the answer to a cancelled request. This is longer than the time to detect and restore a silent link.
@@ -91,7 +97,10 @@ export const REMOTE_NAME_MAX_CHARS = 255;
 export const FLEET_DEADLINE_SECONDS = 21_600;
 /** Sandboxes of a fleet that nacre connects to at the same time. While the others wait, their deadlines already run. */
 export const FLEET_CONNECTS_MAX_COUNT = 4;
-/** The CPU request of a pod whose template states none: without one, the pod gets almost no CPU time on a busy node. */
+/**
+ * The CPU request of a pod whose template contains none: without a request, the pod gets almost no CPU time on a busy
+ * node.
+ */
 export const FLEET_CPU_REQUEST_MILLICORES_COUNT = 100;
 /** Time for an engine to list a sandbox as ended after its deadline. */
 export const FLEET_END_MAX_MS = 5_000;

@@ -12,12 +12,16 @@ export const NOTE_NAMES_MAX_COUNT = 20;
 export const MEANING_VALUE_MAX_CHARS = 16 * 1024;
 /** Maximum run time of a session's profile. */
 export const PROFILE_MAX_MS = 10_000;
-/** Maximum time for the output of a command to reach the disk after its report, and the time without new output that
- * counts as drained if the state of the logger cannot be read. */
+/**
+ * Maximum time for the output of a command to reach the disk after the command's report. Also the time without new
+ * output after which a logger counts as drained if its state cannot be read.
+ */
 export const SESSION_DRAIN_MAX_MS = 5_000;
 export const SESSION_DRAIN_IDLE_MS = 30;
-/** Number of checks of a logger that block the thread, and the pause between them. A 0.01 ms wait takes about 0.1 ms in
- * practice, a tenth of the shortest timer. Later checks use a timer. */
+/**
+ * Number of checks of a logger that block the thread, and the pause between them. A 0.01 ms wait takes about 0.1 ms in
+ * practice, which is a tenth of the shortest timer. Later checks use a timer.
+ */
 export const SESSION_DRAIN_BLOCKING_COUNT = 10;
 export const SESSION_DRAIN_PAUSE_MS = 0.01;
 export const SESSION_DRAIN_POLL_MS = 1;
@@ -40,8 +44,10 @@ export const SANDBOX_FILES_COUNT = 1_000_000;
 export const INHERITANCE_POLL_MS = 2;
 /** Time for the bash of a session to write its state. A stopped bash never does. */
 export const STATE_SAVE_MAX_MS = 5_000;
-/** If bash waits for a command although the host has sent one, bash no longer runs the harness. Delay of the first check
- * for this state, interval of the next checks, and the pause and number of checks that must agree. */
+/**
+ * A bash that waits for a command although the host has sent one no longer runs the harness. To detect this: delay of
+ * the first check, interval of later checks, pause between the checks that must agree, and the number of these checks.
+ */
 export const WATCHDOG_FIRST_MS = 100;
 export const WATCHDOG_INTERVAL_MS = 250;
 export const WATCHDOG_LOOK_MS = 20;
@@ -50,16 +56,20 @@ export const WATCHDOG_CHECKS_COUNT = 3;
 export const WATCHDOG_EXIT_MS = 300;
 /** Poll interval while waiting for a named session. */
 export const SESSION_TURN_POLL_MS = 50;
-/** If a save takes longer than this, the next save runs in a saver, a fork of bash. The second number is a command's run
- * time with the same effect, if the command may have set many variables. */
+/**
+ * If a save takes longer than the first number, the next save runs in a saver, a fork of bash. The same happens after a
+ * command that may have set many variables and ran for longer than the second number.
+ */
 export const STATE_SAVE_SLOW_MS = 3;
 export const LARGE_STATE_MIN_MS = 5;
 /** Pause of a saver before its work. If the next command ends within this time, the host ends the saver. */
 export const SAVER_PAUSE_MS = 30;
 /** Poll interval while waiting for a saver. */
 export const SAVER_POLL_MS = 5;
-/** Maximum age and number of ended savers that the first process of the system has not reaped. Beyond these, a session
- * starts no more savers. */
+/**
+ * Maximum age and number of ended savers that the first process of the system has not reaped. If either is exceeded, a
+ * session starts no more savers.
+ */
 export const UNREAPED_SAVER_MAX_MS = 30_000;
 export const UNREAPED_SAVERS_MAX_COUNT = 512;
 /** Age up to which the cached link to the directory of bash is used without another read. */

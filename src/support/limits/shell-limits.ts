@@ -15,18 +15,26 @@ export const KILL_POLL_FIRST_MS = 5;
 export const KILL_POLL_MAX_MS = 100;
 /** Time for killed processes to disappear before they count as survivors. Also used by engine/. */
 export const KILL_VERIFY_MAX_MS = 2_000;
-/** Time for a kill after the grace period. Then the caller gets a report that names the rest as survivors. */
+/**
+ * Time for a kill after the grace period. After this time, the caller gets a report that names the remaining processes
+ * as survivors.
+ */
 export const KILL_MAX_MS = 5_000;
 /** Longest pause between two attempts to kill survivors: before this report, and in the background. */
 export const KILL_RETRY_MAX_MS = 50;
 export const KILL_AGAIN_MAX_MS = 10_000;
-/** Before a scan: time to detect a command that forks faster than a scan reads, and time to stop its new processes. */
+/**
+ * Before a scan: time to detect a command that forks faster than a scan can follow, and time to stop its new processes.
+ */
 export const FORK_CHECK_MS = 0.5;
 export const FORK_CHECK_MAX_MS = 25;
 /** Scans in a row that may find new processes. After that, each new process is killed as it appears, for this time. */
 export const FREEZE_ROUNDS_MAX_COUNT = 3;
 export const NEW_PROCESS_MAX_MS = 1_000;
-/** Interval of SIGCONT to a shim that has not recorded the end of a killed shell: it may be stopped. */
+/**
+ * Interval at which nacre sends SIGCONT to a shim that has not recorded the end of a killed shell, because the shim may
+ * be stopped.
+ */
 export const CONTINUE_SHIMS_MS = 80;
 /** Time for new processes to stop appearing before a signal is sent to the processes that were found. */
 export const STOP_TOGETHER_MAX_MS = 500;
@@ -116,7 +124,7 @@ export const PORT_MAX_COUNT = 65_535;
 /** Diagnosis: time during which processes are observed, and number of samples. */
 export const DIAGNOSIS_WINDOW_MS = 1_000;
 export const DIAGNOSIS_SAMPLES_COUNT = 5;
-/** Share of processor time from which a process counts as running. */
+/** Share of processor time at which a process counts as running. */
 export const DIAGNOSIS_BUSY_SHARE = 0.5;
 /** Length of a command line in a diagnosis, and processes that its summary names. */
 export const DIAGNOSIS_COMMAND_MAX_CHARS = 200;

@@ -17,7 +17,7 @@ export const TERMINAL_READER_MAX_MS = 1_000;
 export const TERMINAL_TYPE_POLL_MS = 5;
 /** Time for a new terminal to open its input. */
 export const TERMINAL_START_MAX_MS = 10_000;
-/** Amount of output from which a screen is rebuilt. If the output is longer, only its end is replayed. */
+/** Maximum amount of output that is replayed to rebuild a screen. If the output is longer, only its end is replayed. */
 export const TERMINAL_REPLAY_MAX_BYTES = 64 * 1024 * 1024;
 /** Size of one piece of output for the screen. */
 export const TERMINAL_PIECE_BYTES = 64 * 1024;
@@ -25,14 +25,19 @@ export const TERMINAL_PIECE_BYTES = 64 * 1024;
 export const TERMINAL_WAIT_MS = 2_000;
 /** A program waits if nothing has changed for this time, checked at this interval. */
 export const TERMINAL_SETTLE_MS = 60;
-/** The same time if the kernel does not show what the program waits for, or if the program waits with a timeout. */
+/**
+ * The same time, but for a program that waits with a timeout, or if the kernel does not show what the program waits
+ * for.
+ */
 export const TERMINAL_SETTLE_UNSURE_MS = 300;
 /** Time for a program to react to a key, if neither its screen nor its processor time changes. */
 export const TERMINAL_REACTION_MAX_MS = 250;
 export const TERMINAL_POLL_MS = 15;
 /** Entries of a poll or select call that are read from the memory of a process. */
 export const TERMINAL_POLLED_MAX_COUNT = 1_024;
-/** A program that waits at most this time for input continues by itself: it works or draws, and only polls for keys. */
+/**
+ * A program that waits for input for at most this time continues by itself: it works or draws, and only polls for keys.
+ */
 export const TERMINAL_BRIEF_WAIT_MS = 250;
 /** Processes of one shell that are examined. */
 export const TERMINAL_PROCESSES_MAX_COUNT = 512;

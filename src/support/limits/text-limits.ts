@@ -32,15 +32,18 @@ export const ENVIRONMENT_TOTAL_MAX_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 export const REDACT_VALUE_MIN_CHARS = 8;
 /** A single line of a value is redacted if it has a word of this length. */
 export const REDACT_LINE_MIN_CHARS = 16;
-/** Backslashes in one escape. Each level of quoting doubles them, so this covers six levels. */
+/**
+ * Maximum number of backslashes in one escape. Each level of quoting doubles the backslashes, so this covers six
+ * levels.
+ */
 export const REDACT_BACKSLASHES_MAX_COUNT = 64;
 /** Indentation that a program may add to the lines of a value. */
 export const REDACT_INDENT_MAX_CHARS = 16;
 /** Length of one escaped character, with its backslashes and indentation. */
 export const REDACT_SPELLING_MAX_CHARS = 128;
-/** Text before a token that its shape may depend on: the name of a header, or an escape. */
+/** Length of the text before a token that the token's shape may depend on: the name of a header, or an escape. */
 export const REDACT_LOOKBEHIND_MAX_CHARS = 64;
-/** Maximum length of a token or private key block, and so of the text that a redactor holds back. */
+/** Maximum length of a token or private key block, and therefore of the text that a redactor holds back. */
 export const REDACT_HOLD_MAX_CHARS = 20 * 1024;
 /** Length of the last line of a PEM block. */
 export const PEM_FOOTER_MAX_CHARS = 64;

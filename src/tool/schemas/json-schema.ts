@@ -90,7 +90,8 @@ function tidyNested({
 }
 
 // zod bounds every integer by the range that JavaScript represents exactly. These bounds cost tokens, and some
-// providers reject them as 32-bit overflows. For an integer, `> 0` means `>= 1`; every provider supports `>=`.
+// providers reject them as 32-bit overflows. This function also writes `> 0` for an integer as `>= 1`, because every
+// provider supports `>=`.
 function withoutImpliedBounds(type: JsonSchema["type"], { oneOf: _, ...rest }: JsonSchema): JsonSchema {
   if (type !== "integer") return rest;
   const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, ...other } = rest;

@@ -59,7 +59,7 @@ export function remoteRun<R extends RunResult>(peer: RemotePeer, request: Remote
     try {
       yield* pieces();
     } finally {
-      // Throw the error of the run, even if reading failed first for the same reason.
+      // Throw the error of the run, even if reading its output failed earlier for the same reason.
       await result;
     }
   };
@@ -118,7 +118,8 @@ async function sendInput(
     }
     await peer.request("nacre/run.input", { run, data: null });
   } catch {
-    // If the link is lost, the run reports it. If the stream fails, end the input of the command.
+    // If the caller's stream fails, end the input of the command. If the link is lost, ignore this: the run reports the
+    // loss.
     await peer.request("nacre/run.input", { run, data: null }).catch(() => {});
   }
 }

@@ -94,7 +94,7 @@ export class RemoteShell {
     return this.outcome === undefined;
   }
 
-  /** null while the shell runs, and if no code is known. */
+  /** null while the shell runs, or if no exit code is known. */
   get exitCode(): number | null {
     return this.#state.exitCode;
   }
@@ -125,7 +125,7 @@ export class RemoteShell {
 
   /** @internal */
   update(state: RemoteShellState): void {
-    // Do not replace an ended state with a running one: an answer can be older than an event.
+    // Do not replace the state of an ended shell with that of a running one: an answer can be older than an event.
     if (this.isRunning || state.outcome !== null) this.#state = state;
   }
 
@@ -155,7 +155,10 @@ export class RemoteShell {
     return await this.#ask("why");
   }
 
-  /** Waits for the end. Returns the exit code, null if none is known. If the timeout expires, throws; ends nothing. */
+  /**
+   * Waits for the end. Returns the exit code, or null if none is known. Throws after the timeout, without ending the
+   * shell.
+   */
   async wait(timeoutMs?: number): Promise<number | null> {
     await this.waitFor({ exit: true }, timeoutMs);
     return this.exitCode;

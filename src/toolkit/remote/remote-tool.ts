@@ -1,5 +1,5 @@
-// A tool that runs at the remote end. Its name, description and parameters are those of the local tool, because both
-// ends run the same build.
+// A tool that runs at the remote end. It has the name, the description and the parameters of the local tool, because
+// both ends run the same build.
 import type { z } from "zod";
 import type { ErrorCode } from "../../support/errors.ts";
 import type { ExecutionContext } from "../../tool/context.ts";

@@ -268,7 +268,7 @@ class RemoteKit {
     return known;
   }
 
-  /** Drops the oldest ended shell of a full list. The list of a client that runs for months must not grow forever. */
+  /** Drops the oldest ended shell of a full list: the list of a client that runs for months must not grow forever. */
   #list(shell: RemoteShell): void {
     this.#shells.set(shell.id, shell);
     if (this.#shells.size <= REMOTE_LISTED_SHELLS_MAX_COUNT) return;
@@ -277,7 +277,7 @@ class RemoteKit {
   }
 }
 
-/** Reading these properties throws: without type checks, a program would get undefined and no reason. */
+/** Properties that throw when they are read: without them, an untyped program would get undefined and no reason. */
 const LOCAL_ONLY: PropertyDescriptorMap = Object.fromEntries(
   ["manager", "approvals"].map((name) => [
     name,

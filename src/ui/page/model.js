@@ -113,7 +113,10 @@ function newestFirst(a, b) {
   return timeOf(b) - timeOf(a) || (a.id < b.id ? -1 : 1);
 }
 
-/** Does not use the time of the last output: a running shell must not move in the list while it prints. */
+/**
+ * The time by which rows are sorted. It does not depend on the last output, because a running shell must not move in
+ * the list while it prints.
+ */
 function timeOf(item) {
   return isApproval(item) ? -Date.parse(item.created_at) : (item.ended_at ?? item.created_at);
 }

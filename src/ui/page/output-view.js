@@ -62,7 +62,7 @@ export class OutputView {
       onState: (state, error) => {
         if (state === "refused" && error) this.#showNote(readProblem(error));
         if (state !== "open") return;
-        // A new connection sends the end of the output again.
+        // Start again, because a new connection sends the end of the output again.
         isFirst.value = true;
       },
       onEvent: (event, data) => {
@@ -134,7 +134,7 @@ export class OutputView {
     if (this.#follow.checked && !this.#found) this.#log.scrollTop = this.#log.scrollHeight;
   }
 
-  /** Scrolling up stops following, scrolling to the end starts it again. */
+  /** Stops following the output when the person scrolls up, and starts again when the person scrolls to the end. */
   #onScroll() {
     if (this.#found) return;
     const isAtEnd = this.#log.scrollHeight - this.#log.scrollTop - this.#log.clientHeight < 40;

@@ -52,7 +52,8 @@ function onChange(event, change) {
   render();
   announce();
   const item = model.get(selected);
-  // Redraw the card if an answer came from elsewhere. For other changes, keep it: the person may be typing in it.
+  // Redraw the card if an answer came from elsewhere. After other changes, keep the card, because the person may be
+  // typing in it.
   if (item && isApproval(item) && item.status !== shownStatus) renderDetail();
 }
 
@@ -97,7 +98,7 @@ function renderDetail() {
   view = isApproval(item) ? approvalCard(item, context) : new ShellView(item, context);
   const back = h("button.back.quiet", { type: "button", on: { click: () => goBack() } }, "← All shells");
   detail.replaceChildren(back, view.element);
-  // The focused button is gone: keep the keyboard in the details.
+  // If the focused button is gone, keep the keyboard focus in the details.
   if (hadFocus) detail.focus();
 }
 

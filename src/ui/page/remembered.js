@@ -1,4 +1,4 @@
-// The remembered answers, in a dialog; with --control each can be forgotten.
+// The remembered answers, in a dialog. With --control, the person can remove each of them.
 import { h } from "./dom.js";
 import { duration, visibleText } from "./words.js";
 

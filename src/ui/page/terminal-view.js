@@ -1,5 +1,5 @@
 // The screen of one terminal as text, with its cursor, and a form to type into it. The page sends typed text at once
-// and does not store it. At a prompt for a secret, the input field hides it.
+// and does not store it. At a prompt for a secret, the input field hides what is typed.
 import { h, setText } from "./dom.js";
 import { readProblem, visible } from "./words.js";
 

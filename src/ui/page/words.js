@@ -39,10 +39,13 @@ export function readProblem({ code, message }) {
     : message;
 }
 
-/** Control characters, tab and newline among them, invisible characters, and marks that change the text direction. */
+/**
+ * Matches control characters (including tab and newline), invisible characters, and marks that change the text
+ * direction.
+ */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** More symbols than this in one text become plain text: an element for each would make the page slow. */
+/** In one text, symbols beyond this number become plain text: an element for each of them would make the page slow. */
 const SYMBOLS_MAX = 200;
 
 /** The text as nodes. A control character or an invisible character becomes a visible symbol. */
