@@ -6,7 +6,8 @@
 # then on the lifeline, which the host has open (fd 3). Shims and loggers close both. A stopped keeper does not close
 # its pipe and does not notice that its host is dead. So the deputy also checks the lifeline periodically, and
 # continues the keeper when the host is dead. The deputy leads its own process group, so that a signal to the keeper's
-# group does not reach it. shellcheck disable=SC2154 # keeper_dir and lifeline are set by keeper.sh
+# group does not reach it.
+# shellcheck disable=SC2154 # keeper_dir and lifeline are set by keeper.sh
 
 deputy_pid='' deputy_start=''
 

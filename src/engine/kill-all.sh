@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Scans all processes to find and kill every process of a host's commands, except the processes of durable shells.
 # host-gone.sh uses this file. The tables of durable shells that the functions here read are variables of
-# host_is_gone. shellcheck disable=SC2154 # has_grep, keeper_tag, host_shift, shell_shift and command_line are set by
-# keeper.sh
+# host_is_gone.
+# shellcheck disable=SC2154 # has_grep, keeper_tag, host_shift, shell_shift and command_line are set by keeper.sh
 
 # Stops the processes of the commands until a scan finds nothing new, then kills them all, because a stopped process
 # cannot fork. Repeats this until nothing is left: the death of a group's leader wakes the stopped members of the
@@ -60,7 +60,7 @@ list_candidates() {
 
 # Kills a chain in which each process forks one child and exits. When a scan reaches such a process, the process is
 # gone, and its child appeared after the scan began. But the kernel assigns PIDs in order and reports the latest in
-# /proc/loadavg. After a few attempts, one of them kills that process before it forks. Sets hit if a process was
+# /proc/loadavg. Usually one of the first few attempts kills that process before it forks. Sets hit if a process was
 # found. Uses the tables of kill_all.
 kill_newest() {
   local pid last before=0 quiet=0

@@ -133,7 +133,7 @@ function unanswered(asked: Unanswered, asking: Asking): Refusal {
   return new Refusal("approval_pending", words, details, request.cwd);
 }
 
-/** If the command only changes workspace files: a sentence that a preview can show these changes. */
+/** If the command only changes workspace files, returns a sentence that suggests a preview. */
 function previewOffer({ request, context, options, entryPoint }: Asking): string {
   const { effects, preview } = request;
   const workspace = options.manager().confiner.workspaceFor(context.workingDir);

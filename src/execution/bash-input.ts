@@ -1,7 +1,7 @@
 // The BashInput tool: types text and keys into the terminal of a background shell, and shows its screen.
 //
 //   run
-//     judgeTyped admits a line typed at an idle shell prompt as if it were a command (typed-lines.ts)
+//     judgeTyped           admits a line typed at an idle shell prompt as if it were a command (typed-lines.ts)
 //     ShellTerminal.type   types the text, then the keys; refuses text at a prompt for a secret
 //     settle               waits until the program waits for input again, ends, or the time is up
 //     viewTerminal         returns the screen, without secrets (terminal-view.ts)

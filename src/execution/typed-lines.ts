@@ -118,8 +118,8 @@ async function judgeLines(
 
 /**
  * Throws a refusal if the command may not run. If bash cannot read a text, bash runs no part of it. Another shell may
- * run a part: it can treat `[[` as a program and run the text before it. So nacre types a text that bash cannot read
- * into no other shell.
+ * run a part: it can treat `[[` as a program and run the text before it. So if bash cannot read a text, nacre types it
+ * only at a bash prompt.
  */
 async function judgeText(
   command: string,
@@ -155,7 +155,7 @@ function tooLong(): NacreError {
   );
 }
 
-/** The lines that Enter completes, and the text that stays on the line. Splits both at each Ctrl-C. */
+/** The lines that Enter completes (split at each Ctrl-C), and the text that stays on the line. */
 export function linesOf(before: string, { text, keys }: TypedInput): { entered: string[]; rest: string } {
   const entered = [""];
   let rest = before;

@@ -31,7 +31,7 @@ const USED_DEVICES = /^\/dev\/(tty|cu\.|serial|video|dri|snd|kvm|nvidia|input|bu
 const MACHINE_TREES = /^\/(opt|srv|mnt|media|run|snap|nix)\//;
 
 /**
- * Whether the policy must ask about this path, which an argument names that the policy does not understand.
+ * Whether the policy must ask about this path. The path comes from an argument that the policy does not understand.
  * @param how One of MAY_WRITE.
  * @param isNamed False if a link leads to the path: links in a workspace often lead to user data outside it.
  */

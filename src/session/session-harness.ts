@@ -4,9 +4,8 @@
 //
 // The command runs at top level, not in a loop or a function: in a loop, `break` would end that loop; in a function,
 // `declare` would create a local variable. nacre sets one variable in the session, with a nonce in its name. The
-// harness writes
-// `\builtin`, not `builtin`: an alias name cannot begin with a backslash. The harness prints nothing, even under
-// `set -x`.
+// harness writes `\builtin`, not `builtin`: an alias name cannot begin with a backslash. The harness prints nothing,
+// even under `set -x`.
 //
 // An alias can replace a reserved word, and a command can disable any builtin. So between commands, bash expands no
 // aliases, and the builtins that the harness needs are enabled. Before each command, the harness restores both settings

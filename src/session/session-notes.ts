@@ -41,7 +41,7 @@ export function unsavedNote(dir: string, why: string, isFull: boolean): string {
   return `The session's state could not be saved in ${dir}: ${why}. It is lost if the session's bash ends. ${help}; the next command saves it again.`;
 }
 
-/** For a next bash that gets an older state. */
+/** For the next bash, if it gets an older state. */
 export function staleNotes(missing: MissingCommands | undefined): string[] {
   if (missing === undefined || missing.commands === 0) return [];
   const { commands, why } = missing;

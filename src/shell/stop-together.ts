@@ -1,6 +1,6 @@
 // Stops all processes of a shell, so that nacre can signal each of them before any of them continues. If nacre signaled
-// them one by one, a parent could see its child die and run its next command before its own signal arrives: `(sleep 60;
-// deploy) &` would deploy.
+// them one by one, a parent could see its child die and run its next command before its own signal arrives:
+// `(sleep 60; deploy) &` would deploy.
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { type ProcessRef, processKey, readStat } from "../engine/process-table.ts";
 import { signalProcess } from "../engine/signals.ts";

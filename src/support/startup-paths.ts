@@ -35,8 +35,7 @@ export const HOME_STARTUP: readonly ListedPath[] = listedPaths(PLACES);
 /**
  * Directories into which people install programs and libraries. For this reason, the policy does not treat them as
  * startup files. A sandbox makes them read-only: a command could replace a program that the user runs outside, or add a
- * `.pth` file or
- * `usercustomize.py`, which every Python runs.
+ * `.pth` file or `usercustomize.py`, which every Python runs.
  */
 export const HOME_PROGRAMS: readonly ListedPath[] = listedPaths({
   "in PATH": ".local/bin/, bin/",

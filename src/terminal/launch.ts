@@ -36,9 +36,9 @@ export interface Launch {
 }
 
 /**
- * The argument list that runs a command in a new terminal. sh starts script, because a bash that did so would read the
- * command's BASH_ENV, too. script starts the program in $SHELL, which can be any program, so SHELL is /bin/sh until
- * bash starts.
+ * The argument list that runs a command in a new terminal. Uses sh to start script, because bash would read the
+ * command's BASH_ENV at this point, too. script starts the program in $SHELL, which can be any program, so SHELL is
+ * /bin/sh until bash starts.
  */
 export function terminalArgv({ scriptPath, bashPath, commandFile, size }: Launch): string[] {
   const inside = [

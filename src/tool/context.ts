@@ -37,9 +37,9 @@ export interface ExecutionContext {
    */
   readonly asked?: ApprovalRequest;
   /**
-   * Receives two functions. The host calls one of them when it knows whether the result has arrived. Until then, shell
-   * ends that the result reports do not count as reported. @default the result counts as delivered when the call
-   * returns
+   * Receives two functions. The host calls one of them when it knows whether the result has arrived. Until then, if the
+   * result reports the end of a shell, this end does not count as reported. @default the result counts as delivered
+   * when the call returns
    */
   readonly delivery?: (fate: ResultFate) => void;
   /** Data of the host for its own tools and hooks. */

@@ -1,4 +1,4 @@
-// The output of programs whose output is certain without running them.
+// Predicts the output of programs, where that is possible without running them.
 
 import { changeDirectory } from "../paths/paths.ts";
 import type { EffectiveCommand, Field } from "../shell-model/command.ts";

@@ -77,8 +77,8 @@ class ListDirectories {
   }
 
   /**
-   * The directories after the list. A failure of a command before the last one does not end the shell, even with `set
-   * -e`.
+   * The directories after the list. A failure of a command before the last one does not end the shell, even with
+   * `set -e`.
    */
   end({ ended, directories }: Scope): Directories | null {
     const skipped = joined(this.#passed, this.#failed);

@@ -1,4 +1,4 @@
-// Recognizes loops that count through a range which is so wide that it covers every process ID.
+// Recognizes loops that count through a range so wide that the range covers every process ID.
 
 import { forEachChild, type SyntaxNode } from "unbash";
 import { POLICY_WIDE_RANGE_COUNT } from "../../support/limits.ts";

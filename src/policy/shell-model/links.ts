@@ -1,7 +1,7 @@
 // Resolves symbolic links: links that the command itself has created so far, and links on disk, which the caller looks
 // up. A path is judged by its own class and by the class of every path that its links lead to.
 //
-//   resolve(text, cwd, follows) the path that a word names, then the paths that its links lead to
+//   resolve(text, cwd, follows)  the path that a word names, then the paths that its links lead to
 //     #walk                      part by part, as the kernel does: follows a link before `..` goes up from its target
 //       #targetsAt               created by this command, else on disk (LinksOnDisk)
 

@@ -17,8 +17,8 @@ export class ListOutput {
 
   add(flow: Flow): void {
     if (flow.alternatives && this.#count === 1) this.#only = flow;
-    // If the output of some commands is unknown, keep the known output of the others: `(crontab -l; echo "…") |
-    // crontab -`.
+    // If the output of some commands is unknown, keep the known output of the others:
+    // `(crontab -l; echo "…") | crontab -`.
     const piece = flow.text ?? (this.#count > 1 ? `${UNKNOWN}\n` : null);
     this.#text = this.#text === null || piece === null ? null : this.#text + piece;
     if (this.#text !== null && this.#text.length > POLICY_FOLDED_MAX_CHARS) this.#text = null;

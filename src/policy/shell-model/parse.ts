@@ -1,5 +1,5 @@
-// The adapter to the parser unbash. Some syntax unbash reads differently from bash: this file and the walk handle it.
-// This file also finds characters that make a text look different from what bash reads.
+// The adapter to the parser unbash. unbash reads some syntax differently from bash. This file and the walk handle such
+// syntax. This file also finds characters that make a text look different from what bash reads.
 
 import { type ParsedScript, parse } from "unbash";
 import { POLICY_PACKED_MAX_CHARS } from "../../support/limits.ts";

@@ -1,6 +1,6 @@
 // The client end of a channel. It reconnects by itself after the link is lost, and reports when it gives up.
 //
-//   connect -> #attempt the first connection: if it fails, so does `ready`
+//   connect -> #attempt             the first connection: if it fails, `ready` fails too
 //   the link ends or is silent -> #restore: attempts until the linger is over
 //   the remote end breaks the protocol -> the same, but only a few times in a row
 //   another epoch, an unknown client, a final error -> #lose: all pending calls are lost, and nothing runs again

@@ -46,7 +46,9 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
   const leases = new Set<FleetLease>();
   /** Leases that the engine has not granted yet. */
   const pending = new Set<Promise<FleetLease>>();
-  /** Limits the first connections at a time. Each of them can push 40 MB, and too many at once would all time out. */
+  /**
+   * Limits how many first connections run at the same time. Each can push 40 MB: too many at once would all time out.
+   */
   const connects = new Semaphore(FLEET_CONNECTS_MAX_COUNT);
   let isDisposed = false;
   const lease: Fleet["lease"] = async (options = {}) => {

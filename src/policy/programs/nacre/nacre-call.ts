@@ -95,7 +95,7 @@ function describeRiskySubcommand(
 
 /**
  * Judges the write to the audit log as if nacre were called by its name. Only the program record of nacre describes
- * this effect, so it would be missing if a package manager starts nacre.
+ * this effect, so the effect would be missing if a package manager started nacre.
  */
 function appendTo(file: Field, around: CommandContext, runner: Runner): void {
   const word = (text: string): Field => ({ text, span: file.span });
