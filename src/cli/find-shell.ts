@@ -25,7 +25,10 @@ export function readOnlyManager(): ShellManager {
   return manager;
 }
 
-/** Finds a shell by its name or the beginning of its id. Of several with the name, returns the one started last. */
+/**
+ * Finds a shell by its name or the beginning of its id. If several shells have the name, returns the one that was
+ * started last.
+ */
 export function shellById(manager: ShellManager, id: string): ShellProcess {
   const shell = shellNamed(manager, id) ?? manager.find(id);
   if (shell) return shell;

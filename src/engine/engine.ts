@@ -1,4 +1,5 @@
-// Starts shells on this machine and finds their processes. The keeper provides the slots, /proc the processes.
+// Starts shells on this machine and finds their processes. The keeper provides the slots, and /proc shows the
+// processes.
 //
 //   start -> SlotPool.take            a bash that waits for its job, or a new one from the keeper
 //         -> TakenSlot.prepare        command, meta and start script on disk

@@ -169,8 +169,8 @@ keep_deadlines() {
   done
 }
 
-# Whether the command's first process is alive. When it ends, its shim records the end at once, unless the shim is
-# stopped.
+# Whether the command's first process is alive. When this process ends, the shim records the end at once, unless the
+# shim is stopped.
 has_command() {
   local pid start
   { read -r _ _ pid start _ <"$1/identity"; } 2>/dev/null || return 1

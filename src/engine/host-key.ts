@@ -45,7 +45,7 @@ export function keyAt(kib: bigint, level: number): HostKey | undefined {
 export function isForeign(limit: string, key: HostKey | undefined): boolean {
   if (key === undefined) return false;
   const kib = kibOf(limit);
-  // A command can set the limit for itself and its children. nacre then still finds them by their tag.
+  // A command can set the limit for itself and its children. nacre still finds these processes by their tag.
   return kib !== undefined && kib >> key.shift !== key.kib >> key.shift;
 }
 

@@ -230,7 +230,8 @@ make_keeper_dir() {
 }
 
 # The state directory can be removed while the host runs. The host then restores the scripts (keeper-scripts.ts), and
-# the keeper restores the rest. Without the link, no logger starts. Without the list and the identity, no deputy acts.
+# the keeper restores the rest. The rest includes the link to cat, which loggers need to start, and the list of shells
+# and the identity, which a deputy needs.
 restore_keeper_dir() {
   [[ -e $keeper_dir/identity && -e $keeper_dir/covered && -L $keeper_dir/nacre-log ]] && return
   make_keeper_dir && write_covered "${covered[@]}" && write_keeper_identity

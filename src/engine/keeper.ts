@@ -1,5 +1,5 @@
-// The host's side of its keeper: starts it, asks it for slots and loggers, and starts another one when it dies. Every
-// request gets an answer or an error, and no request waits for a dead keeper.
+// The host's side of its keeper: starts the keeper, asks it for slots and loggers, and starts another keeper when it
+// dies. Every request gets an answer or an error, and no request waits for a dead keeper.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs } from "../support/clock.ts";
@@ -150,7 +150,7 @@ export class Keeper {
     this.#stopped = true;
     const keeper = await this.#process?.catch(() => undefined);
     const clean = await isClean();
-    // If the keeper was killed and no other one has started yet, its deputy ends the shells.
+    // If the keeper was killed and no other keeper has started yet, the deputy of the killed one ends the shells.
     await Promise.all([keeper, ...this.#killed.splice(0)].map((one) => one?.end(clean)));
     this.#unwatchPids?.();
   }

@@ -52,8 +52,8 @@ export function sampleNewest<T>(
 
 /**
  * Signals each process of the shells as soon as the kernel assigns its PID. Returns when no process has appeared for a
- * while, or at the deadline. Yields between bursts. Does not signal older processes: when nacre kills its child, a
- * shell would run its next command.
+ * while, or at the deadline. Yields between bursts. Does not signal older processes: if such a process is the child of
+ * a shell, the shell would run its next command after the kill.
  */
 export async function signalNewest(
   ownerOf: OwnerOf,

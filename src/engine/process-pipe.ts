@@ -34,7 +34,7 @@ export function openPipe(owner: ProcessIdentity, fd: number, mode: "write" | "bo
       { cause: error },
     );
   }
-  // Check the identity after opening: if it matches now, it matched at the open.
+  // Check the identity after opening: if it matches now, it also matched when the pipe was opened.
   if (fstatSync(opened).isFIFO() && isSameProcess(owner.pid, owner.startTime)) return opened;
   closeSync(opened);
   return undefined;

@@ -8,8 +8,8 @@
 //   clean                                                no command has left a process; the last request of a host
 // The job goes through the slot's pipe, not through the keeper: "" WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
 //
-// The lifeline, fd 3: the host keeps it open while it lives. When the next keeper is running, the host sends the
-// field "relieved", which lets the deputy of the dead keeper exit.
+// The lifeline, fd 3: the host keeps the lifeline open for as long as the host lives. When the next keeper is running,
+// the host sends the field "relieved", which lets the deputy of the dead keeper exit.
 //
 // Answers, on the keeper's stdout: one line each, from the keeper and its shims.
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start

@@ -80,7 +80,7 @@ function lastLine(errors: string): string {
   return line === "" ? "" : `: ${line}`;
 }
 
-/** Ends the shell and what it started in its session. */
+/** Ends every process in the session of the shell, including the shell. */
 function endSession(session: number | undefined): void {
   if (session === undefined) return;
   for (const pid of allPids()) {

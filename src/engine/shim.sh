@@ -146,8 +146,8 @@ later_logger() {
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   exec 5>>"$3" || { printf 'no %s\n' "$1" >&3 && exit 1; }
   # Keep the pipe open for writing until the host has opened it: otherwise the logger would read end-of-file. log closes
-  # fd 6: otherwise the logger would never end. Open a fifo before the answer, because the host removes its name as soon
-  # as the session has opened it.
+  # fd 6: otherwise the logger would never end. Open a fifo before the answer, because the host removes the fifo's name
+  # as soon as the session has opened the fifo.
   if [[ $2 ]]; then exec 6<>"$keeper_dir/$2"; else open_pipe 6; fi || { printf 'no %s\n' "$1" >&3 && exit 1; }
   exec </proc/self/fd/6
   # Answer in a fork: the kernel counts what this process writes, and the count must include only output.

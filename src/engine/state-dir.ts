@@ -32,7 +32,7 @@ export const ROOT_NAMES = {
   sandbox: "sandbox",
   codeCache: "code-cache",
   spareShells: "spare-shells",
-  /** Answers of the user's shell about its environment, while it runs (run-profile.ts). */
+  /** Answers of the user's shell about its environment, kept only while that shell runs (run-profile.ts). */
   profiles: "profiles",
   /** Background shells whose end is not reported yet (shell/finished-shells.ts). */
   unreported: "unreported",
@@ -73,7 +73,7 @@ export const SHELL_NAMES = {
   fault: "fault",
   /** The start script: sets limits, or starts a sandbox, before the command. */
   start: "start",
-  /** The status that bwrap reports, its arguments, and its error messages if nacre can start it again. */
+  /** Files of bwrap: its status, its arguments, and its error messages if nacre may have to start it again. */
   sandboxStatus: "sandbox.status",
   sandboxArgs: "sandbox.args",
   sandboxErrors: "sandbox.errors",

@@ -1,4 +1,4 @@
-// Gives every shell of a host its own number, for as long as one of its processes may be alive.
+// Gives every shell of a host its own number, for as long as one of the shell's processes may be alive.
 
 import { NacreError } from "../support/errors.ts";
 import { allPids, forEachPid, tagLimits } from "./process-table.ts";

@@ -172,7 +172,10 @@ function secretsIn(
   };
 }
 
-/** Moves the start of the held part before each secret that reaches into it, because later text can overlap with it. */
+/**
+ * Moves the start of the held part back to the start of each secret that reaches into this part, because later text can
+ * overlap with such a secret.
+ */
 function beforeOverlaps(secrets: readonly Secret[], hold: number): number {
   let until = hold;
   // Go from the last secret to the first: then a chain of overlapping secrets needs only one pass.
@@ -212,7 +215,7 @@ function matchesOf(pattern: RegExp, text: string, from: number): Omit<Secret, "l
 
 interface Hold {
   readonly at: number;
-  /** What new text must contain before a search is worthwhile; undefined for any text. */
+  /** What new text must contain before a search is worthwhile; undefined if any new text is enough. */
   readonly wakesOn: RegExp | undefined;
 }
 

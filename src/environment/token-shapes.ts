@@ -68,7 +68,7 @@ export const URL_PASSWORD = [
   String.raw`(?![$<{*]|\d{1,5}[?#"',;)\]}\\])`,
   // If the password contains @, it extends to the last @.
   String.raw`([^\s/@"<>\x60]{1,256}(?:@[^\s/@?#:"',;&<>\x60]{1,256}){0,3})`,
-  // A host follows, not the digest of an image or the version of a package.
+  // After the @, a host must follow, not the digest of an image or the version of a package.
   String.raw`(?=@(?!(?:md5|sha\d{1,3})(?![\w.-])|v?\d{1,9}\.\d{1,9}(?:\.\d{1,9})?(?:[-+][\w.+-]{0,64})?(?![\w.:/-])|[\^~*=>]))`,
 ].join("");
 

@@ -31,7 +31,8 @@ export interface ExecutionOptions {
   /** Whether the timeout kills the command or lets it continue as a background shell. @default "kill" */
   readonly onTimeout?: "kill" | "background";
   /**
-   * The longest time until a call returns. After that, its command continues in the background until its timeout.
+   * The longest time until a call returns. After this time, the command continues in the background until its own
+   * timeout.
    * @default none
    */
   readonly returnAfterMs?: number;

@@ -2,7 +2,10 @@
 import { FILE_RESULT_MAX_CHARS } from "../support/limits.ts";
 import { isWithin, shownPath } from "../support/path-text.ts";
 
-/** The path for a model. A path inside the session's directory is relative to it, as later calls accept it. */
+/**
+ * The path for a model. Shows a path inside the session's directory relative to this directory. Later calls accept such
+ * a path.
+ */
 export function shownFrom(directory: string, path: string): string {
   return shownPath(path !== directory && isWithin(path, directory) ? relativeTo(directory, path) : path);
 }

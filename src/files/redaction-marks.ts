@@ -1,5 +1,5 @@
 // Refuses to write a redaction mark where the file itself has none. The model has copied the mark from output, and
-// writing it would replace a secret with its mark.
+// writing the mark would destroy the secret that it stands for.
 import { REDACTION_MARK } from "../environment/redact.ts";
 import { NacreError } from "../support/errors.ts";
 

@@ -1,5 +1,5 @@
 // Removes the temporary files of writes that a killed host did not finish. Before a write creates its temporary file,
-// it creates a symbolic link in the state root that names the file. Through these links, the next host finds the files
+// it creates a symbolic link in the state root that names this file. Through these links, the next host finds the files
 // of dead hosts without searching directories. A link needs no disk block, so it works on a full disk.
 import { randomBytes } from "node:crypto";
 import { lstatSync, readdirSync, symlinkSync, unlinkSync } from "node:fs";

@@ -1,6 +1,6 @@
-// JSON-RPC over a pair of streams, one message per line. Unlike the transport of the SDK, it answers a message that it
-// cannot read instead of dropping it, survives a message that is too large, waits briefly for running calls after
-// end-of-file, and detects a client that stopped reading.
+// JSON-RPC over a pair of streams, one message per line. Unlike the transport of the SDK, this one answers a message
+// that it cannot read instead of dropping it, and survives a message that is too large. After end-of-file, it waits
+// briefly for running calls. It also detects a client that has stopped reading.
 import type { Readable, Writable } from "node:stream";
 import {
   INVALID_REQUEST,

@@ -13,7 +13,7 @@ export type Decision = (typeof DECISIONS)[number];
 export type Severity = (typeof SEVERITIES)[number];
 export type Profile = "trusting" | "standard" | "cautious" | "off";
 
-/** Environment variables that set where nacre reads its rules and settings and stores its state. */
+/** Environment variables that determine where nacre looks for its rules and settings, and where it stores its state. */
 export const ENVIRONMENT_VARIABLES = ["NACRE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] as const;
 type EnvironmentVariable = (typeof ENVIRONMENT_VARIABLES)[number];
 

@@ -79,7 +79,7 @@ class Scan {
   readonly #placeholders: ReadonlySet<string>;
   readonly #times: ReadonlyMap<string, string>;
   readonly #changes: Change[] = [];
-  /** Files of the upper layer that are equal to the file below, by inode. */
+  /** Files of the upper layer that equal the workspace's file at the same path, by inode number. */
   readonly #copies = new Map<string, { readonly path: string; readonly entry: Entry }>();
   /** The same files by path. */
   readonly #alike = new Map<string, { readonly before: Entry; readonly after: Entry }>();

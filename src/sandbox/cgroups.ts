@@ -109,7 +109,9 @@ function enable(dir: string, controllers: readonly Controller[]): void {
   }
 }
 
-/** The groups of this process. With v2 also their parents: a group with limited subgroups cannot contain processes. */
+/**
+ * The groups of this process and, with v2, also their parents: a group with limited subgroups cannot contain processes.
+ */
 function candidateParents(): GroupParent[] {
   const mounts = cgroupMounts();
   const lines = read("/proc/self/cgroup").trim().split("\n");

@@ -1,10 +1,10 @@
 // Placeholders: empty files and directories that nacre creates as mount points. They prevent a command from creating a
 // missing path that must be hidden or protected. They are on the real disk while a shell needs them.
 //
-// Each shell has a note, a file that lists its placeholders and is named after its shim. Every nacre process can read
-// the notes, so another process can clean up after a crash. A process holds a lock while it checks the disk and writes
-// its note, and while it removes placeholders. Without the lock, it could remove a placeholder that another process has
-// just found. Removing a file that is a mount point in another namespace also removes that mount.
+// Each shell has a note: a file that lists the shell's placeholders and is named after the shell's shim. Every nacre
+// process can read the notes, so another process can clean up after a crash. A process holds a lock while it checks the
+// disk and writes its note, and while it removes placeholders. Without the lock, it could remove a placeholder that
+// another process has just found. Removing a file that is a mount point in another namespace also removes that mount.
 
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

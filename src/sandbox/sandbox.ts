@@ -73,7 +73,10 @@ export interface PreviewSandbox {
   readonly isGuarded: boolean;
 }
 
-/** The sandbox of one workspace. Without `spec` there is none, and `notEnforced` names the one that was requested. */
+/**
+ * The sandbox of one workspace. Without `spec`, there is no sandbox, and `notEnforced` names the sandbox that was
+ * requested.
+ */
 interface PreparedWorkspace {
   readonly spec?: SandboxSpec;
   readonly notEnforced: readonly string[];

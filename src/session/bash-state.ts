@@ -157,7 +157,10 @@ export class BashState {
     this.#isLarge = this.#plan?.meaningChange === "everything" && ranMs > LARGE_STATE_MIN_MS;
   }
 
-  /** The state that the next bash inherits: the one after command `number`, or the newest one before it. */
+  /**
+   * The state that the next bash inherits: the state after command `number` or, if there is none, the newest earlier
+   * state.
+   */
   stateForNextBash(number: number): SavedState {
     const newest = this.saves.newest(number);
     const commands = newest ? number - newest.number : 0;

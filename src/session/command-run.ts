@@ -147,7 +147,7 @@ export class CommandRun {
     output.settle(undefined);
     const left = isByItself(outcome) ? await this.#leftovers() : NO_LEFTOVERS;
     this.#notes.push(...(await output.drainLast()), ...bash.endRemarks);
-    // The shim restores the files of the loggers that it has started.
+    // The shim restores the files of the loggers that it has started, so restore only the files of other loggers.
     if (!output.isInExitRecord) restoreAfter(bash, this.#notes);
     const { files, from } = output;
     const parts = output.parts(this.#notes);

@@ -94,7 +94,7 @@ export class Logger {
    * All bytes that the logger wrote, even if the file was truncated; undefined after its end or without a kernel count.
    */
   get written(): number | undefined {
-    // After its end, the count would include its error message.
+    // After the logger has ended, the count would include the logger's error message.
     if (this.state === "gone") return undefined;
     const count = this.#writtenInAll;
     return count === undefined ? undefined : count - this.#before;

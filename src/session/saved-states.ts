@@ -80,7 +80,9 @@ export class SavedStates {
     this.#saves.push({ number, file, isForked, phase: "pending" });
   }
 
-  /** Call this when bash reports that it has written the state after this command, or why it could not. */
+  /**
+   * Call this when bash reports that it has written the state after this command, or why it could not write the state.
+   */
   take(number: number, problem: string | undefined, tookMs: number | undefined): void {
     const save = this.#saves.find((one) => one.number === number && !one.isForked && one.phase === "pending");
     const isWhole = problem === undefined || this.read(number) !== undefined;

@@ -114,7 +114,7 @@ export class Session {
     return this.#lineage.directoryFor(workingDir);
   }
 
-  /** Makes the next call that names a directory run there, even if the last call named the same one. @internal */
+  /** Makes the next call that names a directory run in it, even if the last call named the same directory. @internal */
   forgetNamedDirectory(): void {
     this.#lineage.directory.forgetNamed();
   }

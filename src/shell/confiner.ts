@@ -52,7 +52,7 @@ export class Confiner {
   readonly #root: StateRoot;
   readonly #sandbox: Sandbox;
   readonly #deps: SandboxDeps;
-  /** The sandbox of previews, whatever the sandbox of other commands is. */
+  /** The sandbox of previews, which does not depend on the sandbox of other commands. */
   #previews: Sandbox | undefined;
 
   constructor(options: ConfinerOptions, root: StateRoot) {

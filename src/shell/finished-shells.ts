@@ -68,7 +68,7 @@ export class FinishedShells {
     }
   }
 
-  /** The running and ended shells of the scope whose end is not reported, in no order. */
+  /** The shells of the scope, running or ended, whose end is not reported yet, in no particular order. */
   unreported(scope: string): ShellProcess[] {
     return this.#marks(scope).flatMap(({ id }) => {
       const shell = this.#find(id, scope);

@@ -11,7 +11,9 @@ export interface Survivor {
 export interface KillReport {
   /** Every process that got a signal. */
   readonly signalled: readonly { readonly pid: number; readonly command: string }[];
-  /** Processes that could not be ended, and why. If this is empty, a scan found none, unless `unverified` is set. */
+  /**
+   * Processes that could not be ended, and why. If this is empty and `unverified` is not set, a scan found no process.
+   */
   readonly survivors: readonly Survivor[];
   /** The deadline passed before the last scan was complete. The kill continues in the background. */
   readonly unverified?: true;

@@ -1,4 +1,5 @@
-// Ends shells and everything they started, and proves it. Spares the shims and loggers, which record the end.
+// Ends shells and everything they started, and proves that nothing is left. Spares the shims and loggers, which record
+// the end.
 //
 //   endShells
 //     ask            sends TERM to every process; waitForEnd waits for the grace period

@@ -103,7 +103,8 @@ export class ShellLife {
     const { shimPid, shimStart, files, unseen, attached } = this.#started;
     try {
       const shimAlive = unseen === undefined && isSameProcess(shimPid, shimStart);
-      // A living shim reports the end to its own host, so that host need not read the record. Other processes must.
+      // A living shim reports the end to its own host, so that host need not read the record. Other processes must read
+      // it.
       if (shimAlive && !attached) return;
       // Read the record only after the check of the shim: once the shim is dead, no process writes the record.
       const { exit, cause } = readEndRecord(files.record);

@@ -269,7 +269,7 @@ export class ShellProcess extends TerminalShell {
     return { started: this.started, ended: this.#life.ended };
   }
 
-  /** The processes it left running, once it has ended. */
+  /** The processes that an ended shell left running. */
   async leftovers(): Promise<readonly ProcessRef[]> {
     return await this.#processes.leftoversOf(this.started);
   }

@@ -130,8 +130,8 @@ function waitingOf(
   if (!settings) return "maybe";
   if (isHidden(settings)) return "secret";
   if (!isSure || isBrief) return "maybe";
-  // A server that also accepts commands on its terminal may not wait for a line. A program in single-key mode waits,
-  // because it has set that mode itself.
+  // A server that also accepts commands on its terminal may be waiting for clients instead of a line. A program in
+  // single-key mode waits, because it has set that mode itself.
   if (settings.isCanonical) return hasSockets ? "maybe" : "line";
   return "key";
 }

@@ -1,5 +1,5 @@
-// `nacre check --jsonl`: prints a verdict for each line of stdin, in order, and skips blank lines. A line that is not a
-// command gets an error object, so that the other input and output lines correspond.
+// `nacre check --jsonl`: prints a verdict for each line of stdin, in order, and skips blank lines. For a line that is
+// not a command, it prints an error object, so that input and output lines still correspond.
 import { StringDecoder } from "node:string_decoder";
 import { checkIsCommand } from "../../execution/command-text.ts";
 import { DiskLinks } from "../../execution/disk-links.ts";

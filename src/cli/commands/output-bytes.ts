@@ -86,7 +86,7 @@ class Sink {
   }
 
   take(bytes: Buffer): Buffer {
-    // Copy the bytes: the next read overwrites them, but the stream may not have written them yet.
+    // Copy the bytes: the next read reuses their buffer, and the stream may not have written the bytes by then.
     const piece = Buffer.from(bytes);
     if (!this.#pattern) return this.#stamp ? this.#lines(piece) : piece;
     this.#keep(piece);

@@ -60,7 +60,7 @@ export async function copyOutput(
   return detach.aborted ? "detached" : "ended";
 }
 
-/** Copies the bytes: the next read overwrites them, but the stream may not have written them yet. */
+/** Copies the bytes: the next read reuses their buffer, and the stream may not have written the bytes by then. */
 function ownBytes(bytes: Buffer, shell: ShellProcess): Buffer {
   if (!bytes.includes(shell.started.files.command)) return Buffer.from(bytes);
   // latin1 converts every byte to a character and back without loss.

@@ -89,7 +89,8 @@ async function printDryRun(io: CliIo, plan: RunPlan): Promise<number> {
 function planOf(io: CliIo, options: RunFlags): RunPlan {
   const { args, areArguments, isDefaultCwd, env, envMode, namesEnvMode, policy, mode } = options;
   const [only = ""] = args;
-  // One argument is a line of bash. Several are a program and its arguments, already split by the caller's shell.
+  // One argument is a line of bash. Several arguments are a program and its arguments, which the caller's shell has
+  // already split.
   const argv = areArguments || args.length > 1 ? args : undefined;
   return {
     command: argv ? quoteArguments(argv) : only.toWellFormed(),

@@ -13,7 +13,10 @@ import { Interruption } from "../interruption.ts";
 export interface ServeRemoteOptions {
   /** Run the relay instead of the daemon. */
   readonly stdio?: boolean;
-  /** "exit": end when no client is left. A relay starts its daemon like this, and starts it again when needed. */
+  /**
+   * "exit": end when no client is left. A relay starts the daemon with this value, and starts another daemon when one
+   * is needed.
+   */
   readonly whenIdle?: "exit" | "stay";
   /** Runs the command lines of clients. */
   readonly runLine: RunLine;

@@ -218,7 +218,7 @@ async function overwrite(handle: FileHandle, bytes: Buffer): Promise<void> {
 
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Creates the missing parent directories of a file, from the outside in, and removes them after a failure. */
+/** Creates the missing parent directories of a file, outermost first, and removes them after a failure. */
 class MadeDirectories {
   readonly #parent: string;
   readonly #names: readonly string[];

@@ -9,7 +9,7 @@ import { runLanguage } from "./runs/interpreter-code.ts";
 import { runOptions } from "./runs/option-texts.ts";
 import { runWrapped } from "./runs/wrapped.ts";
 
-/** The output of the program, or null if the commands it runs do not determine it. */
+/** The output of the program, or null if the commands that the program runs do not determine its output. */
 export function runProgram(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const record = programNamed(command.program);
   const { options = {} } = record;

@@ -11,9 +11,9 @@ import { hasGlob, isCertain, unmarked } from "./marks.ts";
 
 /** A directory below which links are looked up. */
 interface Base {
-  /** The parts of its name as paths use it. */
+  /** The parts of the directory's name, as the name is written in paths. */
   readonly named: readonly string[];
-  /** The parts of its name without links; null until first needed. */
+  /** The parts of the directory's name after links are resolved; null until first needed. */
   real: readonly string[] | null;
 }
 

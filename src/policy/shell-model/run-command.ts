@@ -112,7 +112,8 @@ function runInside(command: EffectiveCommand, around: CommandContext, runner: Co
 }
 
 /**
- * Reports a program that is known only at run time. If its name is a glob, walks the dangerous programs it may match.
+ * Reports a program that is known only at run time. If the name is a glob, walks the dangerous programs that it may
+ * match.
  */
 function runUnknown(
   command: EffectiveCommand,

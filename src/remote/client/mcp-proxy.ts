@@ -148,7 +148,7 @@ class McpProxy {
     if (!message) return;
     const { id, method } = message;
     if (id !== undefined && method === undefined) {
-      // Drop an answer that the local client does not expect: it never sent the call, or has cancelled it.
+      // Drop an answer that the local client does not expect: the client never sent the call, or has cancelled it.
       if (this.#repeated.delete(id) || !this.#pending.has(id)) return;
       this.#recordResult(id, message);
       this.#settle(id);

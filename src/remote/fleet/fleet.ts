@@ -1,5 +1,5 @@
-// Leases one sandbox per toolkit from an engine, and releases it. If the client is killed, the engine removes its
-// sandboxes at their deadline.
+// Leases one sandbox per toolkit from an engine, and releases it. If the client is killed, the engine removes the
+// client's sandboxes at their deadline.
 import { randomBytes } from "node:crypto";
 import { monotonicMs } from "../../support/clock.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";

@@ -34,5 +34,8 @@ export const TOUR_STEP_MAX_MS = 5_000;
 export const CODE_CACHE_MAX_COUNT = 40;
 export const CODE_CACHE_MAX_BYTES = 64 * 1024 ** 2;
 export const CODE_CACHE_TEMPORARY_MAX_MS = 60_000;
-/** Delay after which a running `nacre` command saves its compiled code. A shorter command saves it at its end. */
+/**
+ * Delay after which a running `nacre` command saves its compiled code. A command that ends earlier saves the code at
+ * its end.
+ */
 export const CODE_CACHE_SAVE_AFTER_MS = 5_000;

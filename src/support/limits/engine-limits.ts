@@ -22,7 +22,9 @@ export const JOB_MAX_BYTES = 4_096;
 
 /** Slots that wait for a command. */
 export const POOL_SLOTS_COUNT = 2;
-/** Delay from the start of a command to the refill of the pool. A command that ends earlier refills it at its end. */
+/**
+ * Delay from the start of a command to the refill of the pool. If the command ends earlier, the pool is refilled then.
+ */
 export const POOL_REFILL_DELAY_MS = 20;
 /** Delay of the refill after the end of a command, so that its caller gets the result first. */
 export const POOL_REFILL_AFTER_END_MS = 1;

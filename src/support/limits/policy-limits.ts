@@ -66,5 +66,8 @@ export const POLICY_CODE_FOLDS_MAX_COUNT = 6;
 export const POLICY_CODE_FOLDED_MAX_CHARS = 16 * 1024;
 /** Paths in code whose use is unknown. */
 export const POLICY_CODE_PATHS_MAX_COUNT = 32;
-/** Cloned repositories in one command that the policy distinguishes. With more, it assumes that every tool runs one. */
+/**
+ * Number of cloned repositories in one command that the policy distinguishes. If there are more, the policy assumes
+ * that every tool runs code from one of them.
+ */
 export const POLICY_FETCHED_MAX_COUNT = 64;

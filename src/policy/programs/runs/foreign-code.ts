@@ -19,7 +19,7 @@ export interface CodeScan {
   readonly argvs: readonly (readonly string[])[];
   readonly forks: "certain" | "maybe" | null;
   readonly reverseShell: boolean;
-  /** Whether it evaluates code that it downloads. */
+  /** Whether it downloads code and evaluates this code. */
   readonly isFetched: boolean;
   /** Whether it runs its input, its arguments or a file. */
   readonly isHidden: boolean;
