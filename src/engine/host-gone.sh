@@ -19,7 +19,8 @@ host_is_gone() {
     if [[ -n ${durable[$dir]-} || ! -e $dir/meta ]] || ! is_pending "$dir"; then continue; fi
     if has_begun "$dir"; then write_cause "$dir" host-ended; else write_cause "$dir" never-started; fi
   done
-  # The shims of an earlier keeper are not children of this one.
+  # Use end_slots only without inherited shells, because the shims of an earlier keeper are not children of this
+  # process.
   { [[ $clean && ! $inherited ]] && has_only_slots && end_slots; } || kill_all
   for dir in "${covered[@]}"; do
     # A slot without a job has no output and no record to keep.

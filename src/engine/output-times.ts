@@ -28,7 +28,7 @@ export class OutputMarks {
   /** Call this repeatedly while the shell runs. */
   sample(started: StartedShell): void {
     const { attached, meta, files } = started;
-    // The keeper marks the shells of a dead host. The output of a session belongs to many commands.
+    // Skip the shells of a dead host, which the keeper marks, and sessions, whose output belongs to many commands.
     if (attached || meta.role) return;
     const streams = this.#streams.get(started) ?? new Map<string, StreamMarks>();
     this.#streams.set(started, streams);

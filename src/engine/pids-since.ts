@@ -44,8 +44,8 @@ export function markPids(): PidMark {
 /** Takes readings often enough to notice every wrap, until the returned function is called. */
 export function watchPids(): () => void {
   markPids();
-  // A reading can fail if the system is out of memory. An error of a timer would end the program. After a missed
-  // wrap, the next mark begins a new series.
+  // Ignore a failed reading: a reading can fail if the system is out of memory, and an error in a timer would end the
+  // program. After a missed wrap, the next mark begins a new series.
   const timer = setInterval(() => attempt(markPids), wrapMs() / PID_READINGS_PER_WRAP_COUNT);
   timer.unref();
   return () => clearInterval(timer);

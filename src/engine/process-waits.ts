@@ -7,7 +7,7 @@ import { childrenOf, commandLine, readStat } from "./process-table.ts";
 import { socketInodes, socketRows } from "./sockets.ts";
 import { type SystemCall, systemCallOf } from "./syscalls.ts";
 
-/** In order of preference, if the threads of a process wait for different things. */
+/** If the threads of a process wait for different things, the kind that comes first in this list counts. */
 const KINDS = [
   "runs",
   "stopped",

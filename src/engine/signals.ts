@@ -19,8 +19,8 @@ export function signalGroup(
   { commandPid, commandStart }: Pick<StartedShell, "commandPid" | "commandStart">,
   signal: NodeJS.Signals,
 ): SignalResult {
-  // Signal the group only while the process that nacre started is its leader: later, another group can have this
-  // number.
+  // Signal the group only while the process that nacre started is its leader: after that, another group can have the
+  // same ID.
   const stat = readStat(commandPid);
   if (stat?.startTime !== commandStart || stat.group !== commandPid) return "gone";
   return sendSignal(-commandPid, signal);

@@ -124,7 +124,8 @@ interface Traces {
 function ageOf({ identity, meta, exit, touchedAt }: Traces, { nowMs, boot }: Clocks): number {
   const byClockMs = nowMs - touchedAt;
   if (!identity || !boot) return byClockMs;
-  // The shell ended before this boot. Do not count the time before it: the wall clock may have been wrong then.
+  // The shell ended before this boot. Do not count the time before the boot, because the wall clock may have been wrong
+  // then.
   if (identity.bootId !== boot.bootId) return boot.uptimeMs;
   if (typeof exit === "object") return Math.max(0, boot.uptimeMs - exit.endedUptimeMs);
   if (!meta) return byClockMs;

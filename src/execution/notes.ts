@@ -90,7 +90,7 @@ function namedIn<T extends { readonly name: string }>(command: string, variables
   return variables.filter(({ name }) => words.has(name));
 }
 
-/** Points out missing quotes, the probable cause of the failure: `cat my file.txt` if "my file.txt" exists. */
+/** A note about missing quotes, if they probably caused the failure: `cat my file.txt` if "my file.txt" exists. */
 function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] {
   if (outcome?.kind !== "exited" || outcome.code === 0) return [];
   // The check tries every sequence of words, so limit it to short commands.

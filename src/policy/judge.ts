@@ -168,7 +168,7 @@ interface RulesForProgram {
   readonly all: readonly CommandRule[];
   /** The rules that can match a command without effects. */
   readonly withoutEffects: readonly CommandRule[];
-  /** The number of rules that apply only to certain programs, such as this one. */
+  /** The number of rules that apply only to certain programs, including this one. */
   readonly own: number;
   /** The number of rules that apply only to commands with effects. */
   readonly aboutEffects: number;

@@ -45,7 +45,7 @@ export class Transaction {
       const dir = attempt(() => readlinkSync(join(previewsDir, PREVIEW_NAMES.pending, name)));
       const journal = dir === undefined ? undefined : readJournal(dir);
       if (dir !== undefined && journal) return [new Transaction(dir, journal)];
-      // Remove a link without a journal: its host was killed after it had removed the journal.
+      // Remove a link that has no journal: the host was killed after it had removed the journal.
       attempt(() => unlinkSync(join(previewsDir, PREVIEW_NAMES.pending, name)));
       return [];
     });

@@ -1,6 +1,6 @@
-// Finds the repositories in writable directories: before a command to protect them, and after the command to report new
-// ones. The search is bounded (support/limits.ts) and goes level by level, nearest first. It caches the listing of a
-// directory until the directory changes, so a second search costs one system call per directory.
+// Finds the repositories in writable directories. Before a command, nacre protects them; after the command, it reports
+// new ones. The search is bounded (support/limits.ts) and goes level by level, nearest first. It caches the listing of
+// a directory until the directory changes, so a second search costs one system call per directory.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";

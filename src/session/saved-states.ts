@@ -161,7 +161,10 @@ export class SavedStates {
     }
   }
 
-  /** Call this when bash has ended. Waits for the saver of the newest save up to this command: it can outlive bash. */
+  /**
+   * Call this when bash has ended. Waits for the saver of the newest save up to this command, because this saver can
+   * outlive bash.
+   */
   async finish(number: number): Promise<void> {
     const deadline = monotonicMs() + STATE_SAVE_MAX_MS;
     for (;;) {

@@ -117,7 +117,10 @@ function cwdLink(pid: number): string | undefined {
   }
 }
 
-/** True even if a directory of the same name exists again. A name that ends with DELETED proves nothing by itself. */
+/**
+ * Whether the directory of bash was removed, even if a directory of the same name exists again. A name that ends with
+ * DELETED proves nothing by itself.
+ */
 function isRemoved(pid: number, link: string | undefined): boolean {
   if (!link?.endsWith(DELETED)) return false;
   return attempt(() => statSync(`/proc/${pid}/cwd`).nlink) === 0;

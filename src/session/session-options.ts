@@ -56,7 +56,9 @@ export interface RunOptions extends Omit<ShellLabel, "name"> {
   readonly backgroundAfterMs?: number;
   /** Variables for this command only. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The command runs in this directory, unless the last call named the same directory. */
+  /**
+   * The directory to run in. If the last call named the same one, the command runs in the session's current directory.
+   */
   readonly workingDir?: string;
   /** Interrupts the command, or stops waiting for its turn. */
   readonly signal?: AbortSignal;

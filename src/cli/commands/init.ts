@@ -82,7 +82,7 @@ function fileOf({ cwd }: CliIo, { projectFile, userFile }: Client, user: boolean
 /** `nacre` if it is in PATH; otherwise the full command of this process, for example in a clone. */
 function serverCommand(options: readonly string[]): ServerCommand {
   const dirs = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
-  // npm and npx add node_modules/.bin to PATH only for the program they start: the client would not find nacre there.
+  // npm and npx add node_modules/.bin to PATH only for the program that they start, so the client would not find nacre.
   const isLasting = (dir: string) => !/\/node_modules\/\.bin\/?$/.test(dir);
   if (dirs.filter(isLasting).some((dir) => isExecutable(join(dir, "nacre"))))
     return { command: "nacre", args: ["mcp", ...options] };

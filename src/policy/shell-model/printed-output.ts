@@ -16,7 +16,7 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   const text = folded !== null && folded.length > POLICY_FOLDED_MAX_CHARS ? null : folded;
   const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, prints));
   const gone: DataOrigin | null = prints.selects?.(command) ? "processes" : null;
-  // The output of a program is not the file that it reads: the origin "file" ends here.
+  // The output of a program is not the file that the program reads, so drop the origin "file" here.
   const flow = flowOf(
     text,
     carried.filter((origin) => origin !== gone && origin !== "file"),

@@ -7,7 +7,7 @@ export const LISTED_ENTRIES_MAX_COUNT = 2_000;
 /** Timeout of a foreground command: the default, and the maximum that a call can set. */
 export const DEFAULT_TIMEOUT_MS = 120_000;
 export const MAX_TIMEOUT_MS = 600_000;
-/** The shortest timeout. The caller of a smaller number probably meant seconds. */
+/** The shortest timeout. A caller that passes a smaller number probably means seconds. */
 export const MIN_TIMEOUT_MS = 1_000;
 /** Foreground commands of one scope that run at the same time. Further commands wait in a queue. */
 export const FOREGROUND_PER_SCOPE_MAX_COUNT = 16;

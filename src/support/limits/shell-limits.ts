@@ -28,7 +28,10 @@ export const KILL_AGAIN_MAX_MS = 10_000;
  */
 export const FORK_CHECK_MS = 0.5;
 export const FORK_CHECK_MAX_MS = 25;
-/** Scans in a row that may find new processes. After that, each new process is killed as it appears, for this time. */
+/**
+ * Number of scans in a row that may find new processes, and the time for which nacre then kills each new process as it
+ * appears.
+ */
 export const FREEZE_ROUNDS_MAX_COUNT = 3;
 export const NEW_PROCESS_MAX_MS = 1_000;
 /**

@@ -45,7 +45,7 @@ export const UI_SEARCH_LINES_COUNT = 500;
 export const UI_TOKEN_BYTES = 24;
 /** Rows of one remote machine. That machine may be hostile. */
 export const UI_REMOTE_ROWS_MAX_COUNT = 1_000;
-/** Number of ids of further rows that are kept, to count these rows. */
+/** Number of ids that are kept of rows above this limit, so that the page can count these rows. */
 export const UI_REMOTE_HIDDEN_MAX_COUNT = 10_000;
 /** Lines, processes and ports in one answer of a remote machine. */
 export const UI_REMOTE_LIST_MAX_COUNT = 2_000;
