@@ -1,5 +1,6 @@
-// How soon a call that waits for approval notices an answer from another process. Measures from the answer on disk to
-// the result of the call; the command is `true`. Every other request gets two answers at once: exactly one must win.
+// How soon a call that waits for approval notices an answer from another process. Measures the time from the moment the
+// answer is on disk until the call returns; the command is `true`. Every second request gets two answers at the same
+// moment: exactly one of them must win.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

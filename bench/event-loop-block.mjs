@@ -1,5 +1,5 @@
-// How long starting a shell blocks the event loop, in a small host process and in a host process of 2 GB. The starts
-// alternate with spawn, so that noise affects both equally.
+// Measures how long the start of a shell blocks the event loop, in a small host process and in a host process of 2 GB.
+// nacre and plain spawn alternate, so that noise affects both equally.
 import { spawn } from "node:child_process";
 import { median, mib, sleep, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
@@ -10,7 +10,7 @@ const BALLAST_BLOCKS = amount(16, 1);
 const rows = [];
 await withManager(async (manager) => {
   await measure(manager, "a small host");
-  // Write to the memory and allocate it outside the JavaScript heap, as in real hosts.
+  // Buffers are outside the JavaScript heap, like most memory of real hosts. Fill them: untouched pages cost nothing.
   const ballast = Array.from({ length: BALLAST_BLOCKS }, () => Buffer.alloc(128 * 1024 ** 2, 1));
   await measure(manager, "a large host");
   if (ballast.length !== BALLAST_BLOCKS) throw new Error("unreachable");

@@ -132,7 +132,7 @@ function generate() {
     writeFileSync(join(folder, `f${i % perFolder}.ts`), i === FILES - 1 ? `${text}needle\n` : text);
   }
   writeFileSync(join(work, ".gitignore"), "dist/\n");
-  // Outside a repository, plain rg would ignore .gitignore and do less than the tools.
+  // Create a repository: outside of one, plain rg does not apply .gitignore, so it would do less work than the tools.
   const { status } = spawnSync("git", ["init", "--quiet"], { cwd: work });
   if (status !== 0) throw new Error("git init failed");
 }

@@ -1,6 +1,7 @@
 // How costs grow with the number of unrelated processes, session variables, live shells and earlier commands. Every
-// figure is a ratio to the smallest number in the same run. The machine itself slows down too. So a spawn of bash is
-// measured before each measurement: "relative to spawn" is the ratio divided by the ratio of spawn, but at least by 1.
+// figure is a ratio: the time with this number, divided by the time with the smallest number of the same run. With more
+// processes the machine itself becomes slower, so the benchmark times a spawn of bash before each measurement.
+// "Relative to spawn" is the ratio divided by the ratio of spawn, or by 1 if the ratio of spawn is below 1.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

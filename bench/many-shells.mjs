@@ -99,8 +99,9 @@ async function thousand(command) {
       reads.push(await timed(() => shells[(round * 7) % COUNT].getNewOutput()));
       await sleep(1);
     }
-    // Take the peak after the reads, because they use memory too. The kill must find all shells running.
+    // Take the peak after the reads, because they use memory too.
     const grownMib = process.resourceUsage().maxRSS / 1024 - before.rss / 1024 ** 2;
+    // All shells must still be running: otherwise killAll() would have less to do.
     const running = left(shells).live;
     if (running < COUNT) throw new Error(`only ${running} of ${COUNT} shells are running`);
     const killMs = await timed(() => manager.killAll());

@@ -17,7 +17,7 @@ const ROUNDS = amount(120, 2);
 const EXITS = amount(5, 1);
 const WARM_UP = Math.min(50, ROUNDS);
 const GAP_MS = 10;
-/** N is a new number in each call: nacre remembers verdicts on recent commands, and must judge each of these anew. */
+/** N stands for a number that differs in each call. Otherwise nacre would reuse its verdict on an earlier call. */
 const NEW = "echo hi N";
 const HELLO = {
   id: 0,

@@ -34,7 +34,7 @@ const judges = [
   ["nacre", (command) => judge(command, facts).verdict],
   ["nine regular expressions", (command) => (PATTERNS.some((one) => one.test(command)) ? "deny" : "allow")],
 ];
-// cc-safety-net reads the disk, so the paths in the commands are replaced by a home and a project that exist.
+// Give cc-safety-net a home and a project that exist, because it reads the disk.
 const home = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const cwd = join(home, "proj");
 mkdirSync(cwd);

@@ -1,5 +1,5 @@
-// The cost of the sandbox. Compares a fresh command in workspace-write with plain bwrap with the same mounts and with
-// bash alone, and a command in a sandboxed session with the same command in an unsandboxed session. The cases
+// The cost of the sandbox. Compares three ways to run a fresh command: nacre in the profile workspace-write, plain
+// bwrap with the same mounts, and bash alone. Then compares a sandboxed session with an unsandboxed one. The cases
 // alternate, so that noise affects all equally.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -106,8 +106,8 @@ function forget(manager, shell) {
 }
 
 /**
- * The bwrap arguments of a real start. Without nacre's file descriptors, which are closed by now, and without the
- * placeholders, which are removed by now.
+ * The bwrap arguments of a real start, except those for nacre's file descriptors and placeholders: by now, the
+ * descriptors are closed and the placeholders are removed.
  */
 function sameMounts(file) {
   const args = readFileSync(file, "utf8").split("\0").slice(0, -1);

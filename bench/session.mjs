@@ -1,5 +1,5 @@
-// The cost of a session for commands back to back, for a long command and for a restart. latency.mjs measures single
-// commands.
+// Measures three costs of a session: commands run back to back, a long command, and the first command after a restart
+// of bash. latency.mjs measures single commands.
 
 import { median, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
@@ -51,6 +51,6 @@ await withManager(async (manager) => {
       ["the command after `exit 3`, in a new bash with the old state", spread(restarts)],
     ],
   );
-  target("a command of 20 kB in a session", median(longRuns), { atMost: 2 }, " ms");
-  target("the command after `exit 3`", median(restarts), { atMost: 10 }, " ms");
+  target("time of a 20 kB command in a session", median(longRuns), { atMost: 2 }, " ms");
+  target("time of the command after `exit 3`", median(restarts), { atMost: 10 }, " ms");
 });

@@ -1,6 +1,6 @@
-// Terminals: measures the start compared with a plain background shell, the time from a program's wait for input until
-// `waiting` reports it, false reports while programs work, and 50 MB through a terminal. There is no peer: other
-// programs use node-pty, which needs an install script, and the benchmarks run no install scripts.
+// Measures terminals: how much longer one takes to start than a plain background shell, how soon `waiting` reports that
+// a program waits for input, how often it reports a wait by mistake, and the cost of 50 MB of output. There is no peer:
+// other programs use node-pty, which needs an install script, and the benchmarks run no install scripts.
 import { median, quantile, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
@@ -39,7 +39,7 @@ await withManager(async (manager) => {
     }
   }
   const more = median(times.terminal) - median(times.plain);
-  target("start of a terminal, more than a plain shell", more, { atMost: 30 }, " ms");
+  target("extra time to start a terminal, compared with a plain shell", more, { atMost: 30 }, " ms");
 
   const rows = [];
   const all = [];
@@ -56,7 +56,7 @@ await withManager(async (manager) => {
     rows.push([kind, spread(found)]);
   }
   target(
-    "from a wait for input until `waiting` reports it, p95",
+    "time from a wait for input until `waiting` reports it, p95",
     quantile(all, 0.95),
     { atMost: 500 },
     " ms",

@@ -80,7 +80,7 @@ describe("the import rules refuse", () => {
   });
 });
 
-// Every realm has its own built-in classes. An object from a test runner's realm is no instance of nacre's.
+// Every realm has its own built-in classes, so an object from a test runner's realm is no instance of nacre's classes.
 const GLOBAL_CLASSES = Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name));
 const REALM_BOUND = new RegExp(`\\binstanceof\\s+(?:globalThis\\.)?(${GLOBAL_CLASSES.join("|")})\\b`, "g");
 
@@ -88,7 +88,7 @@ function realmBoundChecks(file: string): string[] {
   return [...readFileSync(file, "utf8").matchAll(REALM_BOUND)].map(([text]) => `${file}: ${text}`);
 }
 
-test("no instanceof uses a built-in class, because every realm has its own", () => {
+test("no instanceof uses a built-in class, because every realm has its own built-in classes", () => {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   const sources = files.filter((name) => name.endsWith(".ts")).map((name) => join(root, "src", name));
   expect(sources.length).toBeGreaterThan(100);
@@ -176,7 +176,7 @@ export const copied = startAlone({ command: "true", cwd: "/", session: null, bac
     ]);
   }, 120_000);
 
-  test("an Admitted that admission.ts did not create does not compile", () => {
+  test("code outside admission.ts that creates an Admitted does not compile", () => {
     const source = program.getSourceFile(join(root, "src/mcp/made-up.ts"));
     // 2673: the constructor is private; 2345: an argument of another type.
     expect(program.getSemanticDiagnostics(source).map(({ code }) => code)).toEqual([2673, 2345]);

@@ -171,7 +171,7 @@ describe("an enforced sandbox affects the verdict in every form", () => {
   });
 });
 
-test("rules of the workspace apply in a session that has left the workspace", async () => {
+test("the rules of the workspace apply even after the session has left the workspace", async () => {
   mkdirSync(join(cli.dir(), ".nacre"));
   const rule = { id: "no-make", verdict: "deny", program: "make", reason: "Not here.", matches: ["make"] };
   writeFileSync(join(cli.dir(), ".nacre", "policy.json"), JSON.stringify({ version: 1, rules: [rule] }));
@@ -212,7 +212,7 @@ function formsFor(command: string): readonly (readonly string[])[] {
   return CLI_FORMS.filter((_, column) => (row + column) % 4 === 0);
 }
 
-test("the commands try every form of the CLI with every kind of verdict", () => {
+test("the commands above try every form of the CLI with every kind of verdict", () => {
   const kinds = new Set(COMMANDS.map(([, expected]) => kindOf(expected)));
   for (const kind of kinds) {
     const tried = COMMANDS.filter(([, expected]) => kindOf(expected) === kind).flatMap(([command]) =>

@@ -158,7 +158,7 @@ describe("disposing of a manager", () => {
     expect(existsSync(shells.root.path)).toBe(false);
   });
 
-  test("is not necessary for a host with background shells: it exits by itself, and its shells end with it", async () => {
+  test("is not necessary: a host with background shells exits by itself, and its shells end with it", async () => {
     const dir = directory();
     const options = { stateRoot: join(dir, "state") };
     const host = await runHost({ options, commands: ["echo ready; sleep 300"], ending: "return" }, dir);

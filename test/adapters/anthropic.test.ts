@@ -66,7 +66,7 @@ test("Claude's own bash tool keeps its state until it is restarted", async () =>
   ]);
 });
 
-test("a call of Claude's bash tool without a command returns an error that names command", async () => {
+test("if a call of Claude's bash tool has no command, the error names the missing parameter", async () => {
   const results = await conversation([anthropicBash(kit())], "bash", [{}]);
   expect(results[0]).toMatchObject({ is_error: true });
   expect(JSON.stringify(results[0]?.content)).toContain("command");

@@ -1,4 +1,4 @@
-// Approval requests of a toolkit: the sources of an answer, the calls that it covers, and its deadline.
+// Approval requests of a toolkit: where an answer can come from, which calls it covers, and when its deadline ends.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -151,7 +151,7 @@ describe("a waiting call", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  test("returns early with its question still open, and a repeated call gets the answer", async () => {
+  test("returns early while its question is still open; a repeated call gets the answer", async () => {
     const base = directory();
     let answer = (_: boolean) => {};
     let questions = 0;

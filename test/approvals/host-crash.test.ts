@@ -44,7 +44,7 @@ test("an identical call reopens the request with its answer", async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-test("a request is reopened once", async () => {
+test("a request is reopened only once", async () => {
   const { base, kit } = newWorkspace();
   const id = await killedHost(base);
   expect(await killedHost(base)).toBe(id);

@@ -93,7 +93,7 @@ describe("an answer that is remembered for the session", () => {
 });
 
 describe("an answer that is remembered for the workspace", () => {
-  test("covers other sessions and hosts in the same workspace only", async () => {
+  test("covers other sessions and hosts, but only in the same workspace", async () => {
     const base = directory();
     const kit = await kitIn(base);
     await remember(kit, "git push --force nowhere main", { lasts: "workspace" });
@@ -144,7 +144,7 @@ describe("an answer cannot be remembered", () => {
     expect(kit.approvals.get(id).status).toBe("open");
   });
 
-  test("for the session of a command without a session, or for more than 30 days", async () => {
+  test("for the session if the command has none, or for more than 30 days", async () => {
     await using kit = await kitIn(directory());
     await expect(kit.run("npm publish")).rejects.toMatchObject({ code: "approval_pending" });
     const [open] = kit.approvals.list();

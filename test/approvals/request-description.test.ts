@@ -7,7 +7,7 @@ import { useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();
 
-test("a request contains the description, and its answer does not depend on it", async () => {
+test("a request contains the description, and an answer counts whatever the description says", async () => {
   const base = directory();
   const workingDir = join(base, "work");
   mkdirSync(workingDir);

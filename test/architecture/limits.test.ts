@@ -1,4 +1,4 @@
-// Every limit is in src/support/limits/. The check finds named limits and bare ones in all other source files.
+// Every limit is in src/support/limits/. In all other source files, the check finds named constants and bare numbers.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ const IS_LIMIT_VARIABLE = /(?:Ms|Bytes|Chars|Count|Columns)$|^(?:pause|wait|dela
 const TAKES_DELAY = /(?:^|\.)(?:setTimeout|setInterval|sleep|within|afterMs|refillIn)$/;
 const TAKES_BOUND = /\.slice$|^Math\.(?:min|max)$|^Buffer\.alloc/;
 
-/** The named limits that a source text defines and the bare ones that it uses, as `file:line: text`. */
+/** The limits in a source text, both named constants and bare numbers, as `file:line: text`. */
 function limitsIn(file: string, text: string): string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];

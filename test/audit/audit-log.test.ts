@@ -86,7 +86,7 @@ describe("an audit log", () => {
     expect(await verifyAudit(file)).toMatchObject({ ok: false, line: 1 });
   });
 
-  test("names a line that a crash truncated, and keeps the lines after it intact", async () => {
+  test("names a line that a crash truncated, and the lines after that line stay intact", async () => {
     write("a");
     appendFileSync(file, '{"writer":"x","se');
     write("b");
@@ -98,7 +98,7 @@ describe("an audit log", () => {
     expect(JSON.parse(lines()[2] ?? "").event.arguments).toBe("b");
   });
 
-  test("records an event that JSON cannot represent as unwritable, and does not throw", async () => {
+  test("does not throw if JSON cannot represent an event, and records it as unwritable", async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     write(cyclic, 1n, "after");
@@ -124,7 +124,7 @@ describe("an audit log", () => {
     );
   });
 
-  test("that cannot be opened is an error that names the file", () => {
+  test("that cannot be opened causes an error that names the file", () => {
     expect(() => new AuditLog(join(dir, "missing", "audit.jsonl"))).toThrow(
       /The audit log .*missing\/audit\.jsonl cannot be opened: ENOENT/,
     );

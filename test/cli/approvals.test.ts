@@ -93,7 +93,7 @@ test("if several processes answer at once, one succeeds and its answer applies t
   }
 });
 
-test("an id prefix selects an open request, or if there is none, a request that has ended", async () => {
+test("an id prefix selects an open request, or a request that has ended if no open one matches", async () => {
   createWorkFile();
   const request = async (...command: string[]) =>
     String(JSON.parse((await nacre("run", "--json", ...command)).stdout)["approval_id"]);

@@ -66,7 +66,7 @@ test("when the shell is killed, the user's terminal is restored and attach fails
   await expectRestored(terminal, "[1-9]\\d*");
 }, 60_000);
 
-test("two attached terminals both show the output, and one can detach while the other stays", async () => {
+test("two attached terminals both show the output, and one can detach while the other stays attached", async () => {
   const id = await start(`printf 'first\\n'; while read -r line; do echo "got $line"; stty size; done`);
   const first = startAttach(id);
   const second = startAttach(id);

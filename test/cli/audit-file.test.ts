@@ -36,7 +36,7 @@ test.each([
   expect(await verifyAudit(auditFile())).toMatchObject({ ok: true, records: seen.length });
 });
 
-test("a refused run is recorded, and runs share the file", async () => {
+test("a refused run is recorded, and several runs can share one file", async () => {
   expect((await nacre("run", "--audit-file", auditFile(), "rm -rf /")).code).toBe(4);
   expect((await nacre("run", "--audit-file", auditFile(), "exit 3")).code).toBe(3);
   expect(events()).toContainEqual(
@@ -60,7 +60,7 @@ test("an MCP call writes verifiable records", async () => {
   expect(await verifyAudit(auditFile())).toMatchObject({ ok: true, records: types.length });
 });
 
-test("an audit file that cannot be opened is an error, and nothing runs", async () => {
+test("an audit file that cannot be opened causes an error, and nothing runs", async () => {
   const file = join(dir(), "none/audit.jsonl");
   const args = ["--audit-file", file];
   for (const line of [
@@ -78,7 +78,7 @@ test("an audit file that cannot be opened is an error, and nothing runs", async 
   expect((await nacre("run", "--audit-file", "", "true")).code).toBe(2);
 });
 
-test("the user's setting auditFile and its variable set an absolute path; a workspace cannot set it", async () => {
+test("the user's file or NACRE_AUDIT_FILE sets an absolute auditFile; a workspace cannot set it", async () => {
   const config = join(dir(), "config");
   vi.stubEnv("XDG_CONFIG_HOME", config);
   mkdirSync(join(config, "nacre"), { recursive: true });

@@ -37,7 +37,7 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test("tools prints the schemas of a dialect in a format", async () => {
+test("nacre tools prints the schemas of the given dialect in the given format", async () => {
   const mcp = JSON.parse((await nacre("tools")).stdout);
   expect(mcp.map(({ name }: { name: string }) => name)).toEqual(["Bash", "BashOutput", "KillShell"]);
   expect(mcp[0]).toHaveProperty("inputSchema.properties.command");

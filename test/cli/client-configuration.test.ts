@@ -16,24 +16,24 @@ beforeEach(() => {
   vi.stubEnv("CODEX_HOME", join(dir(), "codex"));
 });
 
-describe("the options that init prints", () => {
+describe("the hint of init about the options that write the file", () => {
   test.each([
     [["codex"], "(--write --user adds it to this file)"],
     [["codex", "--user"], "(--write --user adds it to this file)"],
     [["cursor", "--user"], "(--write --user adds it to this file)"],
     [["cursor"], "(--write adds it to this file)"],
-  ])("%j: %s", async (words, hint) => {
+  ])("for %j is: %s", async (words, hint) => {
     expect((await nacre("init", ...words)).stderr).toContain(hint);
   });
 
-  test("write the file", async () => {
+  test("names options that write the file", async () => {
     expect((await nacre("init", "codex", "--write", "--user")).code).toBe(0);
     expect(existsSync(join(dir(), "codex/config.toml"))).toBe(true);
   });
 });
 
 test.each(["9000", "[::1]:9000"])(
-  "--http %s is refused: a client starts the server over stdio",
+  "--http %s is refused, because a client starts the server over stdio",
   async (port) => {
     for (const words of [
       ["--http", port],

@@ -1,4 +1,5 @@
-// nacre defines only the group that lists the given command. A command that its group does not list would be unknown.
+// At a start, nacre defines only the command group that lists the given command. If a group defines a command that it
+// does not list, nacre does not find this command.
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { COMMAND_GROUPS, createProgram } from "../../src/cli/program.ts";
@@ -27,6 +28,9 @@ describe.each(COMMAND_GROUPS.map((group) => [group.names[0] ?? "", group] as con
   },
 );
 
-test.each([[], ["help"], ["--help"], ["nothing-like-this"], [""]])("%j defines every command", (...args) => {
-  expect(namesFor(...args).sort()).toEqual([...all].sort());
-});
+test.each([[], ["help"], ["--help"], ["nothing-like-this"], [""]])(
+  "the command line %j defines every command",
+  (...args) => {
+    expect(namesFor(...args).sort()).toEqual([...all].sort());
+  },
+);

@@ -16,7 +16,7 @@ const offered = async (...typed: string[]) =>
     .split("\n")
     .map((line) => line.split("\t")[0]);
 
-test("offers commands, options, choices, clients and shells", async () => {
+test("completion offers commands, options, choices, clients and shells", async () => {
   expect(await offered("k")).toEqual(["kill"]);
   expect(await offered("run", "--pol")).toEqual(["--policy", "--policy-file"]);
   expect(await offered("run", "--policy", "")).toEqual(["off", "trusting", "standard", "cautious"]);

@@ -49,7 +49,7 @@ test("each layer overrides the layer before it, and config names the origin of e
   );
 });
 
-test("the file of a workspace can only tighten", async () => {
+test("the file of a workspace can only tighten settings", async () => {
   write(workspaceFile(), '{ "policy": "standard", "sandbox": "read-only", "network": "full" }');
   expect(await settings("--policy", "cautious")).toEqual({
     policy: { value: "cautious", origin: "flag" },
@@ -88,7 +88,7 @@ test("the setting shellProfile lets commands use the user's profile, unless the 
   expect((await nacre(...command)).stdout).toBe("[]\n");
 });
 
-test("the setting `with` adds tools to nacre tools and nacre mcp, and a workspace can only remove them", async () => {
+test("the setting `with` adds tools to `nacre tools` and `nacre mcp`; a workspace can only remove tools", async () => {
   const toolNames = async (...flags: string[]) =>
     JSON.parse((await nacre("tools", ...flags)).stdout).map(({ name }: { name: string }) => name);
   expect(await toolNames()).not.toContain("Read");

@@ -6,7 +6,7 @@ import { useCli } from "./run-nacre.ts";
 
 const { nacre, dir } = useCli();
 
-test("checks everything that nacre needs, and exits with 0 if commands can run", async () => {
+test("doctor checks everything that nacre needs, and exits with 0 if commands can run", async () => {
   const { code, stdout } = await nacre("doctor");
   expect(code).toBe(0);
   for (const name of [
@@ -47,7 +47,7 @@ test.each([
   expect((await nacre("doctor")).stdout).toMatch(/nacre does not work here: 1 problem to fix\.\n$/);
 });
 
-test("names an unusable state directory and the remedy, and exits with 1", async () => {
+test("doctor names an unusable state directory and the remedy, and exits with 1", async () => {
   writeFileSync(join(dir(), "file"), "");
   vi.stubEnv("NACRE_HOME", join(dir(), "file/state"));
   const { code, stdout } = await nacre("doctor");

@@ -16,18 +16,18 @@ test("all words after the first belong to the command", async () => {
   expect((await nacre("check", "rm", "-rf", "/")).code).toBe(4);
 });
 
-test("a nacre option after a one-argument script is an error that shows the correct order", async () => {
+test("a nacre option after a one-argument script causes an error that shows the correct order", async () => {
   expect(await nacre("run", "echo hi", "--timeout", "5s")).toMatchObject({
     code: 2,
     stdout: "",
     stderr: "nacre: nacre's options go before the command: nacre run --timeout 5s 'echo hi'\n",
   });
   expect((await nacre("run", "ls", "--json")).stderr).toContain("nacre run --json ls.");
-  // After the option comes a word that is no option of nacre, so all words belong to the command.
+  // The word after --json is not an option of nacre, so all words belong to the command.
   expect((await nacre("run", "echo", "--json", "x")).stdout).toBe("--json x\n");
 });
 
-test("the command lines that the error about late options suggests are valid", async () => {
+test("the error about late options suggests command lines that are valid", async () => {
   const { stderr } = await nacre("run", "--cwd", "/usr", "echo", "--json");
   expect(stderr).toContain("nacre run --cwd /usr --json echo. If they belong to the command");
   expect(stderr).toContain("nacre run --cwd /usr -- echo --json\n");
@@ -113,7 +113,7 @@ test("error messages of bash start with `bash:`, and nacre output reports how th
   expect(stderr).toBe(`nacre: ${id} failed with exit code 127\n`);
 });
 
-test("--json has separate streams, and no session fields without --session", async () => {
+test("the JSON result has separate streams, and has session fields only with --session", async () => {
   const once = JSON.parse((await nacre("run", "--json", "echo a; echo b >&2; exit 4")).stdout);
   expect(once).toMatchObject({ stdout: "a\n", stderr: "b\n", output: "a\n[stderr]\nb\n", exit_code: 4 });
   expect(once).not.toHaveProperty("restarted");

@@ -1,4 +1,4 @@
-// wait, kill and clean on the shells of another host: here, a separate ShellManager.
+// The commands wait, kill and clean act on the shells of another host: here, a separate ShellManager.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ function otherHost(options: ShellManagerOptions = {}): ShellManager {
   return new ShellManager({ ...options, stateRoot: join(dir(), "state") });
 }
 
-test("kill ends a shell of another host with everything it started, and that host reports the cause", async () => {
+test("kill ends a shell of another host and everything the shell started; that host reports the cause", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const command = `setsid sleep ${mark.next()} & sleep ${mark.next()}`;

@@ -31,7 +31,7 @@ test(
 );
 
 test(
-  "if another npm script starts it, the script uses its own directory instead of INIT_CWD",
+  "if another npm script starts start.mjs, nacre runs in the current directory instead of INIT_CWD",
   () => {
     const script = [join(clone, "scripts/start.mjs"), "init", "cursor"];
     const env = { INIT_CWD: "/", npm_lifecycle_event: "test" };

@@ -81,7 +81,7 @@ test("a shell that nacre clean removed is reported as swept, even by later proce
   expect(JSON.parse(found.stdout)).toMatchObject({ error_code: "swept" });
 });
 
-test("why of an unknown id is refused", async () => {
+test("nacre why refuses an unknown id", async () => {
   const { code, stdout } = await nacre("why", "shell_00000000", "--json");
   expect([code === 0, JSON.parse(stdout)]).toMatchObject([false, { error_code: "shell_not_found" }]);
 });

@@ -1,5 +1,6 @@
-// The built program with directories and arguments that are not UTF-8. Node would decode the name of a directory and
-// open another one by mistake. The tests create that one too, so that the mistake can happen and is detected.
+// The built program with directories and arguments that are not UTF-8. Node would decode the name of a directory
+// lossily and open another directory by mistake. The tests create that other directory too, so that they detect the
+// mistake.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +61,7 @@ test.each([
   expect(line(text)).toEqual({ code: 0, stdout: `${odd()}\n`, stderr: "" });
 });
 
-test("a result as JSON and the list of shells show the directory as bash writes it", () => {
+test("run --json uses the exact directory, and the list of shells shows it in bash's quoting", () => {
   const shown = `$'${dir()}/d\\xff'`;
   const json = line(
     "nacre run --json --mode default --cwd $'d\\xff' 'pwd -P | od -An -tx1 | tr -d \" \\n\"'",
@@ -88,7 +89,7 @@ test("arguments of a command keep their bytes", () => {
   expect(made.sort()).toEqual(["66fe", `${Buffer.from("it's").toString("hex")}ff`]);
 });
 
-test("in a directory that is not UTF-8, nacre reads the workspace's rules and writes its files", () => {
+test("in a directory whose name is not UTF-8, nacre reads the workspace's rules and writes files", () => {
   expect(
     line("cd $'d\\xff' && mkdir .nacre && echo '{' >.nacre/policy.json; nacre run true").stderr,
   ).toContain(`The policy file $'${dir()}/d\\xff/.nacre/policy.json' cannot be used`);

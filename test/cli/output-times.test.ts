@@ -90,7 +90,7 @@ test.each([
   [["--since", "90"], "It must be how long ago"],
   [["--since", "2026-13-45"], "It must be how long ago"],
   [["--timestamps", "--json"], "cannot be used with option '--json'"],
-])("output %j is a usage error", async (args, message) => {
+])("nacre output %j is a usage error", async (args, message) => {
   const { code, stderr } = await nacre("output", "any", ...args);
   expect(code).toBe(2);
   expect(stderr).toContain(message);

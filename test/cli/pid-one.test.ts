@@ -53,15 +53,15 @@ function inNamespace(...words: string[]): { stdout: string; stderr: string } {
   return { stdout, stderr };
 }
 
-describe.skipIf(!canUnshare)("as PID 1", () => {
-  test("doctor reports that orphans are not reaped and names a remedy; nacre warns once at startup", () => {
+describe.skipIf(!canUnshare)("in a PID namespace", () => {
+  test("as PID 1, doctor reports that nothing reaps orphans and names a remedy; nacre warns once at startup", () => {
     const { stdout, stderr } = inNamespace(process.execPath, MAIN, "doctor");
     expect(stdout).toMatch(/limited +reaper +This process is PID 1/);
     expect(stdout).toContain("docker run --init");
     expect(stderr.match(/NACRE_NO_REAPER/g)).toHaveLength(1);
   });
 
-  test("ended commands leave no logger as a zombie", () => {
+  test("as PID 1, nacre leaves no logger of an ended command as a zombie", () => {
     const { stdout } = inNamespace(process.execPath, "--input-type=module", "-e", LIST_ZOMBIE_LOGGERS, INDEX);
     expect(JSON.parse(stdout)).toEqual([]);
   });

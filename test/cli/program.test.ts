@@ -40,7 +40,7 @@ test("run passes output and exit code through", () => {
   });
 });
 
-test("later programs list, read and kill a shell of run -b", async () => {
+test("later processes list, read and kill a shell that run -b started", async () => {
   const mark = new Mark();
   const id = nacre("run", "-b", `echo hi; sleep ${mark.next()}`).stdout.trim();
   await eventually(() => expect(nacre("output", id, "--all").stdout).toBe("hi\n"));
@@ -170,7 +170,7 @@ test("the error of every command names an unusable state directory", () => {
   expect(stderr).toMatch(/^nacre: The state directory .*file cannot be read: .*NACRE_HOME.*\n$/);
 });
 
-test("filtered lines are printed byte for byte, in every form", () => {
+test("filtered lines are printed byte for byte, with --all, --raw and --follow", () => {
   const printed = "printf 'caf\\xe9 one\\r\\n\\xff two\\ncaf\\xe9 \\xe6\\x97'";
   const id = nacre("run", "-b", printed).stdout.trim();
   expect(nacre("wait", id).code).toBe(0);
@@ -186,7 +186,7 @@ test("filtered lines are printed byte for byte, in every form", () => {
   }
 });
 
-test("programs that run at the same time do not disturb each other", async () => {
+test("nacre processes that run at the same time do not disturb each other", async () => {
   const run = (text: string) => {
     const child = spawn(process.execPath, [program, "run", `echo ${text}; sleep 0.1; echo ${text}`], {
       env: environment(),
@@ -231,7 +231,7 @@ test("a shell of an MCP server is listed, read and killed, and the server report
 });
 
 test("a long output streams through in constant memory", async () => {
-  // At least twice the memory limit that the test asserts below.
+  // The output is at least twice as large as the memory limit that the test asserts below.
   const mib = isLong ? 1024 : 320;
   const child = spawn(process.execPath, [program, "run", `head -c ${mib}M /dev/zero`], {
     env: environment(),

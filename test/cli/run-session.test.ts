@@ -64,7 +64,7 @@ test("concurrent commands of one session run one after the other", async () => {
   expect([...longest].sort().join("")).toBe("123");
 });
 
-test("a session takes over the lock of a dead process, and a damaged state file loses only the state", async () => {
+test("a session takes over the lock of a dead process; a damaged state file costs only the state", async () => {
   await inSession("kept=yes");
   writeFileSync(join(dir(), "state/sessions/work.lock"), "999999999 1");
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
@@ -161,7 +161,7 @@ test("--dry-run judges the command in the session's directory, and does not chan
   expect((await inSession("pwd; echo $kept")).stdout).toBe("/\nyes\n");
 });
 
-test("leftovers of a command in a session are named and ended", async () => {
+test("nacre names and ends the leftovers of a command in a session", async () => {
   const { code, stdout, stderr } = await inSession("sleep 1000 & echo $!");
   expect(code).toBe(0);
   expect(stderr).toContain(`nacre: ending a leftover process: sleep 1000 (pid ${stdout.trim()})\n`);

@@ -31,7 +31,7 @@ test("one argument is a line of bash; several arguments, or any after --, are a 
   expect(line.stderr).toContain("nacre: -- must be followed by a program and its arguments");
 });
 
-test("a -- between the arguments of a command belongs to it", async () => {
+test("a -- between the arguments of a command belongs to the command", async () => {
   expect((await nacre("run", "printf", "<%s>", "--", "-x")).stdout).toBe("<--><-x>");
   expect((await nacre("run", "--", "printf", "--", "<%s>", "--", "-x")).stdout).toBe("<--><-x>");
 });
@@ -59,7 +59,7 @@ test("a command runs in the caller's directory or in the directory of --cwd", as
   expect(await nacre("run", "--cwd", ".", "pwd")).toMatchObject({ code: 0, stdout: `${dir()}\n` });
 });
 
-test("leftovers of the command are named and ended", async () => {
+test("nacre names and ends the leftovers of the command", async () => {
   const { code, stdout, stderr } = await nacre("run", "sleep 1000 & echo $!");
   expect(code).toBe(0);
   expect(stderr).toBe(`nacre: ending a leftover process: sleep 1000 (pid ${stdout.trim()})\n`);
@@ -125,7 +125,7 @@ test("--json prints the flat result, and the exit code is the command's", async 
   expect(await nacre("run", "--json", "true")).toMatchObject({ code: 0 });
 });
 
-test("a denied command is refused with exit code 4 in every form, and no shell or keeper is left", async () => {
+test("every form of run refuses a denied command with exit code 4, and no shell or keeper is left", async () => {
   const plain = await nacre("run", "touch here; rm -rf /");
   expect(plain).toMatchObject({ code: 4, stdout: "" });
   expect(plain.stderr).toContain("blocked");
@@ -194,7 +194,7 @@ test("a command is refused if stdin ends before an answer", async () => {
   expect(code).toBe(3);
 });
 
-test("bytes pass through unchanged", async () => {
+test("the bytes of the output pass through unchanged", async () => {
   const { stdout } = await nacre("run", "printf '\\xff\\x00\\xc3'");
   expect(stdout).toBe(Buffer.from([0xff, 0, 0xc3]).toString());
 });

@@ -38,7 +38,7 @@ describe("init", () => {
     }
   });
 
-  test("without nacre in PATH, init names the running program, followed by the server's options", async () => {
+  test("if nacre is not in PATH, init names the running program, followed by the server's options", async () => {
     vi.stubEnv("PATH", "/usr/bin:/bin");
     const { stdout } = await nacre("init", "cursor", "--", "--policy", "cautious");
     const { command, args } = JSON.parse(stdout).mcpServers.nacre;

@@ -1,4 +1,4 @@
-// ps and output on the shells of another host: here, a separate ShellManager.
+// The commands ps and output show the shells of another host: here, a separate ShellManager.
 import { readFileSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ test("without shells, ps prints a message on stderr, or an empty list with --jso
   expect(await nacre("ps", "--json")).toEqual({ code: 0, stdout: '{"shells":[]}\n', stderr: "" });
 });
 
-test("ps lists the shells of another host, whatever their scope", async () => {
+test("ps lists the shells of another host in every scope", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const done = await host.createShell({
@@ -206,7 +206,7 @@ test("ps fits its lines to the width of the terminal", async () => {
   expect((await nacre("ps")).stdout).toContain(command.trim());
 });
 
-test("ps uses colors only if the terminal shows them", async () => {
+test("ps uses colors only if the terminal supports them", async () => {
   await using host = otherHost();
   await (await host.createShell({ command: "exit 3", workingDir: dir() })).wait(20_000);
   const coloured = await nacreWith({ stdin: "", colors: true }, "ps");

@@ -100,7 +100,7 @@ test("a person is asked for approval, and the answer no refuses the command", as
   expect(terminal.screen()).toContain("A person refused the command");
 });
 
-test("only terminals without NO_COLOR get colors, and lines fit the width", async () => {
+test("output has colors only at a terminal without NO_COLOR, and lines fit the width", async () => {
   await nacre("run", `: ${"long ".repeat(40)}; exit 3`);
   const coloured = open("ps");
   expect(await coloured.exitCode).toBe(0);
@@ -115,7 +115,7 @@ test("only terminals without NO_COLOR get colors, and lines fit the width", asyn
   for (const line of narrow.screen().split("\r\n")) expect(line.length).toBeLessThanOrEqual(40);
 });
 
-test("started at a terminal, the MCP server prints that it waits for a client", async () => {
+test("an MCP server that is started at a terminal prints that it waits for a client", async () => {
   const terminal = open("mcp");
   await terminal.shows("waiting for an MCP client on stdin");
   terminal.type(CTRL_C);

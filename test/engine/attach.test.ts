@@ -73,7 +73,7 @@ async function reportedToHost({ shimPid }: ShellIdentity): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("a bash without a job is waiting; a bash with a job, or an ended one, has begun", async () => {
+test("a bash without a job is waiting; a bash that has a job or has ended has begun", async () => {
   const shells = manager({ poolSize: 1 });
   const ended = await run(shells, "true");
   expect(progressOf(ended.started)).toBe("begun");

@@ -63,7 +63,7 @@ describe("a cursor", () => {
     expect(String(cursor.peek(10))).toBe("now");
   });
 
-  test("beyond the end of a truncated file reads nothing", () => {
+  test("that is beyond the end of a truncated file reads nothing", () => {
     const path = join(directory(), "out");
     writeFileSync(path, "abcdef");
     const cursor = new Cursor(path, 6);

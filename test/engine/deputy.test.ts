@@ -18,7 +18,7 @@ async function onlyDeputy(root: string): Promise<number> {
   });
 }
 
-test("a deputy sleeps until its keeper is dead, and no other process has their pipe open", async () => {
+test("a deputy sleeps until its keeper is dead, and no other process has the pipe between them open", async () => {
   const shells = manager();
   const root = shells.root.path;
   const shell = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });

@@ -17,12 +17,15 @@ test.each([
   [10_999, 1, "11 1\n"],
   [0, 86_400_000, "86400 86400000\n"],
   [10_000, null, "10 0\n"],
-])("a shell started at %d ms that may live for %s ms is marked %j", (startedUptimeMs, deadlineMs, text) => {
-  const path = join(directory(), "durable");
-  writeDurableMark(path, { ...META, startedUptimeMs, deadlineMs });
-  expect(readFileSync(path, "latin1")).toBe(text);
-  expect(statSync(path).mode & 0o777).toBe(0o600);
-});
+])(
+  "a shell that starts at %d ms and may live for %s ms has the mark %j",
+  (startedUptimeMs, deadlineMs, text) => {
+    const path = join(directory(), "durable");
+    writeDurableMark(path, { ...META, startedUptimeMs, deadlineMs });
+    expect(readFileSync(path, "latin1")).toBe(text);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  },
+);
 
 test("a durable shell has a mark, a shell that is not durable has none", async () => {
   const shells = manager();

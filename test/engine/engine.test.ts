@@ -72,7 +72,7 @@ function hostOf(options: Partial<EngineOptions> = {}) {
 }
 
 describe("starting", () => {
-  test("writes the command and the meta before the command runs, and the identity of its processes", async () => {
+  test("writes the meta of the shell to disk and reports the exit code", async () => {
     const { start } = hostOf();
     const shell = await start("exit 7");
     expect(readMeta(shell.files.meta)).toEqual(shell.meta);
@@ -81,7 +81,7 @@ describe("starting", () => {
   });
 
   test.each(["auto", "best-effort"] as const)(
-    "a hundred shells at once works, and each has its own exit code (%s)",
+    "many shells at once works, and each has its own exit code (%s)",
     async (containment) => {
       const { start } = hostOf({ containment });
       const count = containment === "auto" ? 100 : 20;
@@ -205,7 +205,7 @@ describe.each(["auto", "best-effort"] as const)("with containment %s", (containm
   });
 });
 
-test("a command that was just forked and has no tag yet is found", async () => {
+test("a command that was just forked is found although it has no tag yet", async () => {
   const { host, start } = hostOf();
   const shell = await start("sleep 300");
   const tag = shell.tag ?? 0n;

@@ -44,7 +44,7 @@ describe("a chosen shell", () => {
 });
 
 describe("the bash of PATH", () => {
-  test("is the first executable file, after directories, plain files and broken links are skipped", () => {
+  test("is the first executable file; directories, other files and broken links are skipped", () => {
     const dir = directory();
     for (const name of ["dir", "plain", "broken", "good", "later"]) mkdirSync(join(dir, name));
     mkdirSync(join(dir, "dir", "bash"));

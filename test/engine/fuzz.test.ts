@@ -1,6 +1,6 @@
 // Random messages between a host and its keeper: neither side crashes or hangs.
 // No random message is a slot request: the keeper would start a shell in the directory that the request
-// names, and remove that directory at its exit.
+// names, and remove that directory when the shell exits.
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -95,7 +95,7 @@ describe("a command", () => {
     expect(readStat(shimPid)?.group).not.toBe(commandPid);
   });
 
-  test("has a shim and loggers with names that agents do not kill, and with only their own files open", async () => {
+  test("has a shim and loggers whose names agents do not kill, and which have only their own files open", async () => {
     process.env["NACRE_TEST_SECRET_TOKEN"] = "of the host";
     const shells = manager({ environment });
     const shell = await shells

@@ -18,7 +18,7 @@ const limitOf = ({ kib }: HostKey) => String(kib * 1024n);
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe("a key", () => {
-  test("is not higher than the key of the host around it, on every level", () => {
+  test("is not higher than the key of the enclosing host, at every level of nesting", () => {
     fc.assert(
       fc.property(random, random, random, (a, b, c) => {
         const first = within("unlimited", 0, a);
@@ -30,7 +30,7 @@ describe("a key", () => {
     );
   });
 
-  test("belongs only to its host and to the hosts around it", () => {
+  test("belongs only to its host and to the enclosing hosts", () => {
     fc.assert(
       fc.property(random, random, random, (a, b, c) => {
         const [outer, other] = [within("unlimited", 0, a), within("unlimited", 0, b)];
@@ -43,15 +43,18 @@ describe("a key", () => {
   });
 
   test.each(["unlimited", "4096", "0", "", "no", "4611686018427387903"])(
-    "is not contained in a limit of %j: such a process is found by its tag alone",
+    "is not contained in a limit of %j: a process with this limit is found by its tag alone",
     (limit) => {
       expect(isForeign(limit, within("unlimited", 0, 0.5))).toBe(false);
     },
   );
 
-  test.each(["4096", "0", "", "no", "4611686018427387903"])("does not fit below a limit of %j", (own) => {
-    expect(keyWithin(own, 0, 0.5)).toBeUndefined();
-  });
+  test.each(["4096", "0", "", "no", "4611686018427387903"])(
+    "does not fit below a memory limit of %j",
+    (own) => {
+      expect(keyWithin(own, 0, 0.5)).toBeUndefined();
+    },
+  );
 
   test("is read back from an identity", () => {
     const key = within("unlimited", 1, 0.3);

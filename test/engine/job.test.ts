@@ -27,13 +27,13 @@ describe("the variables of a command", () => {
     expect(jobOf(plan({ BIG: "x".repeat(JOB_MAX_BYTES) }), base).environment).toHaveLength(3);
   });
 
-  test("are measured in bytes, together with the directory", () => {
+  test("are measured in bytes, and their size includes the directory", () => {
     const wide = "é".repeat(JOB_MAX_BYTES / 2 + 1);
     expect(jobOf(plan({ WIDE: wide }), base).environment).toBeDefined();
     expect(jobOf({ stdin: "", workingDir: `/${wide}`, variables: {} }, base).environment).toBeDefined();
   });
 
-  test("override the base environment in a separate slot", () => {
+  test("override the base environment if they have a separate slot", () => {
     expect(jobOf(plan({ PATH: "/own", UID: "1" }), base).environment).toEqual([
       "PATH=/own",
       "HOME=/h",

@@ -111,7 +111,7 @@ describe("a keeper", () => {
     await keeper.end();
   });
 
-  test("has its tag, and a second keeper with the same number is refused", async () => {
+  test("has its tag, and prevents the start of a second keeper with the same number", async () => {
     const { keeper, space, tagged } = await startWithFreeNumber();
     expect(keeper.hello.tagged).toBe(true);
     expect(readFileSync(`/proc/${keeper.hello.pid}/limits`, "latin1")).toMatch(
@@ -127,7 +127,7 @@ describe("a keeper", () => {
     await again.end();
   });
 
-  test("with a key may have the number of another keeper, and its exit leaves that keeper's shells alone", async () => {
+  test("may share its number with another keeper if it has a key, and its exit ends only its own shells", async () => {
     const spaces = [0.1, 0.9].map((key) => TagSpace.within("unlimited", 0.5)?.withKey("unlimited", key));
     const [first, second] = await Promise.all(spaces.map(startWithSlot));
     expect(first?.tag).toBe(second?.tag);

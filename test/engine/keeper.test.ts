@@ -35,7 +35,7 @@ describe("a slot", () => {
     expect(readFileSync(join(slot.dir, "err"), "utf8")).toBe("oops\n");
   });
 
-  test("can have an environment other than the base, and the next slot has the base environment again", async () => {
+  test("can have an environment of its own, and the next slot has the base environment again", async () => {
     const { open, end } = keeperFor();
     const [own, base] = await Promise.all([open({ environment: ["PATH=/bin", "OTHER=1"] }), open()]);
     for (const slot of [own, base]) {
@@ -85,13 +85,13 @@ describe("a keeper that is killed", () => {
       return pid;
     });
     expect(isAlive(second) && isAlive(slot.commandPid)).toBe(true);
-    // At its stop, a keeper also ends the shells that its predecessor forked.
+    // A keeper that is stopped also ends the shells that its predecessor forked.
     await keeper.stop();
     expect(await end(slot.generation)).toMatchObject({ code: 137 });
     expect(recordOf(slot).cause).toEqual({ kind: "host-ended", detail: "" });
   });
 
-  test("does not stop its shells from reporting their exit through the pipe that they inherited", async () => {
+  test("does not prevent its shells from reporting their exit through the pipe that they inherited", async () => {
     const { keeper, open, end } = keeperFor();
     const slot = await open();
     const gate = join(slot.dir, "gate");
@@ -103,7 +103,7 @@ describe("a keeper that is killed", () => {
     expect(await end(slot.generation)).toMatchObject({ code: 5 });
   });
 
-  test("with requests in flight leaves no request without an answer", async () => {
+  test("leaves no request without an answer, even if requests are in flight", async () => {
     const { keeper, open } = keeperFor();
     const { pid } = await keeper.start();
     process.kill(pid, "SIGSTOP");
@@ -148,14 +148,14 @@ describe("a keeper that is stopped", () => {
     await expect(open()).rejects.toThrow("This shell manager has been disposed of.");
   });
 
-  test("before its first start has nothing to end", async () => {
+  test("has nothing to end if it was never started", async () => {
     const { keeper } = keeperFor();
     await keeper.stop();
     await expect(keeper.start()).rejects.toThrow("disposed of");
   });
 
   test.each([undefined, { tag: "unlimited", key: "unlimited" }, { tag: "unlimited", key: "4096" }])(
-    "with requests in flight answers them (own limits: %j)",
+    "answers the requests that are in flight (own limits: %j)",
     async (ownLimits) => {
       const { keeper, open } = keeperFor({ ownLimits });
       await keeper.start();

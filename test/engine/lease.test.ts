@@ -56,7 +56,7 @@ test("a takeover that cannot be written fails", () => {
   expect(() => readLease(files, META)).toThrow();
 });
 
-test("a shell has no holder after its holder gave it up, and can be taken over", () => {
+test("after its holder gave it up, a shell has no holder and can be taken over", () => {
   const files = shellDir();
   giveUp(files, META, STARTER);
   expect(readLease(files, META)).toEqual({ number: 1, holder: undefined, over: false });
@@ -73,7 +73,7 @@ test("a process cannot give up a shell that another process holds", () => {
 });
 
 test.each(["garbage", "12", "12 ", "a b", "12 34 later"])(
-  "a takeover whose text is %j has no holder",
+  "a takeover file with the text %j names no holder",
   (text) => {
     const files = shellDir();
     symlinkSync(text, join(files.dir, "owner.1"));
@@ -88,7 +88,7 @@ test("other files in the directory do not count as takeovers", () => {
   expect(readLease(files, META).number).toBe(0);
 });
 
-test("exactly one of several processes that take over at once wins", async () => {
+test("if several processes take over a shell at once, exactly one of them becomes the holder", async () => {
   const files = shellDir();
   const run = promisify(execFile);
   const start = Date.now() + 1_500;

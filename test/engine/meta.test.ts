@@ -51,7 +51,7 @@ describe("meta", () => {
     expect(statSync(join(dir, "meta")).mode & 0o777).toBe(0o600);
   });
 
-  test("is replaced atomically: a reader with the old file open reads all of it", () => {
+  test("is replaced atomically: a reader that has the old file open still reads all of it", () => {
     const path = join(directory(), "meta");
     writeMeta(path, sample);
     const old = readFileSync(path, "utf8");
@@ -62,7 +62,7 @@ describe("meta", () => {
     expect(readMeta(path)?.scope).toBe("other");
   });
 
-  test("of an earlier build has the role of its session bash", () => {
+  test("of an earlier build with the field isSessionBash gets the role session", () => {
     const path = join(directory(), "meta");
     writeFileSync(path, JSON.stringify({ ...sample, isSessionBash: true }));
     expect(readMeta(path)?.role).toBe("session");

@@ -16,7 +16,7 @@ function timesOf(text: string, size: number, createdAt = 1_000): OutputTimes {
   return new OutputTimes(join(dir, "out"), join(dir, "times"), createdAt);
 }
 
-test("a byte has the time of the first mark after it; bytes after the last mark have the time of the last write", () => {
+test("a byte gets the time of the first mark after it, or of the last write if no mark follows", () => {
   const times = timesOf("out 4 2000 1900\nerr 100 2100 0\nout 8 3000 2900\n", 10);
   expect([0, 3, 4, 7, 8, 9].map((offset) => times.at(offset)?.ms)).toEqual([
     2000, 2000, 3000, 3000, 9000, 9000,
@@ -24,7 +24,7 @@ test("a byte has the time of the first mark after it; bytes after the last mark 
   expect(times.at(10)).toBeUndefined();
 });
 
-test("a time is exact if the mark before it, or the sample before it, is close", () => {
+test("a time is exact if the previous mark or the previous sample is close", () => {
   const times = timesOf("out 4 1500 0\nout 8 60000 59500\nout 12 120000 0\n", 12);
   expect([0, 4, 8].map((offset) => times.at(offset)?.isExact)).toEqual([true, true, false]);
 });
@@ -42,7 +42,7 @@ test("marks of a truncated file and incomplete lines are ignored, and times neve
   ]);
 });
 
-test("without marks a byte has the time of the file's last write, which is not exact", () => {
+test("without marks, a byte gets the time of the file's last write, which is not exact", () => {
   expect(timesOf("", 3).at(0)).toEqual({ ms: 9000, isExact: false });
   expect(timesOf("", 0).at(0)).toBeUndefined();
 });
@@ -53,7 +53,7 @@ function startedIn(dir: string, more: Partial<StartedShell["meta"]> = {}): Start
   return { files: own, meta: { createdAt: Date.now(), ...more } } as StartedShell;
 }
 
-test("a sample marks each stream that has grown, once", () => {
+test("a sample adds one mark for each stream that has grown", () => {
   const dir = directory();
   // The shell is so young that no mark is skipped, even if all samples are in the same millisecond.
   const started = startedIn(dir, { createdAt: Date.now() + 10_000 });

@@ -10,7 +10,7 @@ const owner = (pid: number, alive: readonly number[]) => ({
   isAlive: ({ pid: other }: { readonly pid: number }) => alive.includes(other),
 });
 
-test("one process has the lock; a dead process loses it, even if it died during a takeover", () => {
+test("only one process has the lock, and a dead process loses it even if it died during a takeover", () => {
   const lock = join(directory(), "lock");
   expect(tryLock(lock, owner(1, [1, 2]))).toBeUndefined();
   expect(tryLock(lock, owner(2, [1, 2]))).toBe("1-7");

@@ -4,7 +4,7 @@ import { openPipe } from "../../src/engine/process-pipe.ts";
 import { childrenOf, readStat } from "../../src/engine/process-table.ts";
 import { eventually } from "../fixtures/shells.ts";
 
-test("the pipe of an ended process is gone, even if its parent has not reaped it", async () => {
+test("the pipe of an ended process is gone, even if the process has not been reaped", async () => {
   // bash replaces itself with a program that never waits for bash's child.
   const parent = spawn("bash", ["-c", "sleep 301 & exec sleep 300"]);
   onTestFinished(() => {

@@ -47,7 +47,7 @@ test("this process is found with its parent and its start time", () => {
   expect(hasProcfs()).toBe(true);
 });
 
-test("a name with parentheses, spaces and digits does not shift the fields", async () => {
+test("parentheses, spaces and digits in the name of a process do not shift the other fields", async () => {
   await withChild('printf "a) R 1 2 (" >/proc/self/comm; echo up; read -r', (pid) => {
     expect(readFileSync(`/proc/${pid}/comm`, "utf8")).toBe("a) R 1 2 (\n");
     expect(readStat(pid)).toMatchObject({ parent: process.pid });
@@ -110,7 +110,7 @@ test("a process whose first thread has ended is still running", async () => {
   });
 });
 
-test("a command line reads as a person would write it", async () => {
+test("a command line is shown as a person would write it", async () => {
   await withChild("echo up; exec sleep 300 ", async (pid) => {
     await eventually(() => expect(commandLine(pid)).toBe("sleep 300"));
   });
@@ -127,7 +127,7 @@ test("the environment of a process is its environment at the start, and its valu
   );
 });
 
-test("the limit on file locks is the hard limit", async () => {
+test("the limit on file locks that is read is the hard limit", async () => {
   await withChild("ulimit -Sx 7; ulimit -Hx 4000; echo up; read -r", (pid) =>
     expect(lockLimit(pid)).toBe("4000"),
   );
@@ -142,7 +142,7 @@ test("the last assigned PID changes when a process is forked", async () => {
   expect(pid).toBeGreaterThan(0);
 });
 
-test("a scan of many processes visits each once, and lets other tasks run in between", async () => {
+test("a scan of many processes visits each of them once, and lets other tasks run in between", async () => {
   const pids = Array.from({ length: 1_000 }, (_, i) => i);
   const seen: number[] = [];
   let otherTasks = 0;

@@ -57,7 +57,7 @@ test.each([
   expect(parseAnswer(line)).toEqual({ kind: "unknown", line });
 });
 
-test("no line makes the parser throw, and only a line with a complete record is parsed as an exit", () => {
+test("the parser never throws, and parses only a line with a complete record as an exit", () => {
   const words = fc.array(
     fc.constantFrom("hello", "ready", "exit", "failed", "0", "7", "-", "c", "1.0", "x", ""),
   );

@@ -46,7 +46,7 @@ test("a call during a scan gets the next scan, because the running scan may have
   expect(scans.map(({ ids }) => ids)).toEqual([["a"], ["a", "b"]]);
 });
 
-test("two views of one shell are not mixed up", async () => {
+test("a scan does not mix up two views of one shell", async () => {
   const [one, other] = [shell("a"), shell("a")];
   const { shared, begun } = controlledScan();
   const both = Promise.all([shared.processesOf([one]), shared.processesOf([other])]);
@@ -58,7 +58,7 @@ test("two views of one shell are not mixed up", async () => {
   expect(ofOther.has(one)).toBe(false);
 });
 
-test("a failing scan fails for its callers, and the next one runs", async () => {
+test("a failing scan fails for its callers, and the next scan runs", async () => {
   let scans = 0;
   const shared = new SharedScan(async () => {
     scans++;

@@ -64,7 +64,7 @@ describe("a variable", () => {
     expect(slow.getAllOutput()).toBe(`${hex(value)}\n`.repeat(3));
   });
 
-  test("whose name nacre uses itself has no side effects, with the job and in the base environment", async () => {
+  test("whose name nacre uses itself has no side effects, neither in the job nor in the base environment", async () => {
     const text = Object.keys(AWKWARD)
       .map((name) => `printf '%s=%s\\n' ${name} "$(printenv ${name})"`)
       .join("; ");
@@ -93,7 +93,7 @@ describe("a variable", () => {
     expect((await run(manager(), text, { env })).getAllOutput()).toBe(plain);
   });
 
-  test("TMOUT in the base environment does not end slots that wait longer", async () => {
+  test("called TMOUT in the base environment does not end slots that wait longer", async () => {
     const shells = manager({ environment: { set: { TMOUT: "1" } }, poolSize: 1 });
     await shells.warmUp();
     // The time passes in a command, while the next slot waits.
@@ -171,7 +171,7 @@ describe("a large environment", () => {
 });
 
 describe("streams", () => {
-  test("that are split have a logger each; merged streams have one logger and keep the order of the output", async () => {
+  test("that are split have one logger each; merged streams share a logger and keep their order", async () => {
     const shells = manager();
     const order = await run(shells, "for i in 1 2 3; do echo out$i; echo err$i >&2; done; exit 4", {
       streams: "merged",

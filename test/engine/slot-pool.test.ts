@@ -65,7 +65,7 @@ describe("a pool", () => {
     for (const { shimPid } of [capped, own]) await loggerPids(shimPid, 2);
   });
 
-  test("does not keep a slot that died before the pool knew it", async () => {
+  test("does not keep a slot that died before the pool knew about it", async () => {
     const { pool, keeper, ended } = poolOf(1);
     const openSlot = keeper.openSlot.bind(keeper);
     keeper.openSlot = async (request) => {
@@ -114,7 +114,7 @@ describe("a pool", () => {
     for (const slot of await Promise.all(requests)) expect(isAlive(slot.commandPid)).toBe(true);
   });
 
-  test("that is closed opens no more slots", async () => {
+  test("opens no more slots after it was closed", async () => {
     const { pool, root } = poolOf(2);
     pool.close();
     pool.refillIn(0);

@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-test("a kept directory is the next one taken, even by a later process", () => {
+test("a kept directory is the next directory that a process takes, even a later process", () => {
   const old = makeDir("old");
   const kept = inode(old);
   expect(new SpareDirs(spareDir()).keep(old)).toBe(true);
@@ -52,7 +52,7 @@ test("a directory with files, or with another mode, is not kept", () => {
   expect(readdirSync(base).sort()).toEqual(["full", "open"]);
 });
 
-test("a spare directory that got a file is not handed out", () => {
+test("a spare directory that now contains a file is not handed out", () => {
   const spare = new SpareDirs(spareDir());
   spare.keep(makeDir("old"));
   writeFileSync(join(spareDir(), "0", "late"), "");

@@ -83,7 +83,7 @@ test("a damaged exit record is corrupt, or is read exactly as it is written", { 
   );
 });
 
-test("the first cause is read back, whatever the text of the first and of a second cause", {
+test("the first cause is read back, whatever text the first and the second cause contain", {
   timeout,
 }, () => {
   const detail = fc.string({ unit: "binary", maxLength: 60 });
@@ -140,7 +140,7 @@ test("a meta of any text is read whole or not at all", { timeout }, () => {
   );
 });
 
-test("a meta that is cut short is not read", { timeout }, () => {
+test("a truncated meta is not read", { timeout }, () => {
   const text = fc.string({ unit: "binary", maxLength: 40 }).filter((words) => !words.includes("\0"));
   fc.assert(
     fc.property(text, text, fc.nat(), (workingDir, scope, at) => {

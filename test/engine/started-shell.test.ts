@@ -35,7 +35,7 @@ async function processesOf({ started }: ShellProcess) {
 
 describeSandboxed("the processes that maintain the sandbox", () => {
   test.each([false, true])(
-    "do not count as processes of the command (beside another nacre: %s)",
+    "do not count as processes of the command (another nacre runs: %s)",
     async (beside) => {
       const shell = await running(beside);
       const others = (await processesOf(shell)).filter(({ pid }) => !keepsSandbox(pid, shell.started));
@@ -43,20 +43,20 @@ describeSandboxed("the processes that maintain the sandbox", () => {
     },
   );
 
-  test("are bwrap, its first process and the bash that runs bwrap, beside another nacre", async () => {
+  test("are bwrap, its first process and the bash that runs bwrap, if another nacre runs", async () => {
     const shell = await running(true);
     const supporting = (await processesOf(shell)).filter(({ pid }) => keepsSandbox(pid, shell.started));
     expect(supporting).toHaveLength(3);
   });
 
-  test("get no TERM, and a kill does not list them, beside another nacre", async () => {
+  test("get no TERM, and a kill does not list them, if another nacre runs", async () => {
     const shell = await running(true);
     const { signalled, survivors } = await shell.kill({ graceMs: 20_000 });
     expect(signalled.map(({ command }) => command)).toEqual([BASH_OF_COMMAND]);
     expect(survivors).toEqual([]);
   });
 
-  test("are not stopped by an interrupt, beside another nacre", async () => {
+  test("are not stopped by an interrupt, if another nacre runs", async () => {
     const shell = await running(true);
     const { stopped } = await stopTogether(manager.engine, shell.started);
     expect(stopped.map(({ process }) => process.command)).toEqual([BASH_OF_COMMAND]);

@@ -41,7 +41,7 @@ describe("the default state root", () => {
     expect(defaultStateRoot(env)).toBe(root);
   });
 
-  test("in NACRE_HOME must be an absolute path: a relative path would differ in every directory", () => {
+  test("must be an absolute path in NACRE_HOME: a relative path would depend on the current directory", () => {
     expect(() => defaultStateRoot({ NACRE_HOME: "here" })).toThrow(
       "NACRE_HOME must be an absolute path; it is here.",
     );

@@ -10,7 +10,7 @@ import { BASH } from "../fixtures/keepers.ts";
 const directory = useDirectories();
 const SUPERVISOR = new URL("../../src/engine/supervisor.sh", import.meta.url).pathname;
 
-test("a bash reads its script from an unnamed pipe, which its supervisor keeps open until the host has opened it", async () => {
+test("bash reads its script from an unnamed pipe, which the supervisor keeps open until the host opens it", async () => {
   const dir = directory();
   const report = join(dir, "report");
   execFileSync("mkfifo", [report]);

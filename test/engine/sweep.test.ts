@@ -38,7 +38,7 @@ describe("the choice of shells to remove", () => {
     expect(chooseToSweep(all, { nowMs: 100, maxAgeMs, quotaBytes })).toEqual(ids);
   });
 
-  test("includes every old shell, no running shell, and no young shell that fits into the quota", () => {
+  test("includes every old shell, but no running shell and no young shell that fits into the quota", () => {
     const entries = fc.uniqueArray(
       fc.record({
         id: fc.string({ minLength: 1 }),
@@ -125,7 +125,7 @@ describe("sweeping directories", () => {
     expect((await sweep(root, limits, allGone)).sort()).toEqual([lost, corrupt]);
   });
 
-  test("keeps a shell that may run in another namespace for some days, and no longer", async () => {
+  test("keeps a shell that may run in another namespace, but only for a few days", async () => {
     const root = spool();
     const maybe = planted(root, "shell_00000001", { ageMs: 6 * 24 * HOUR, identity: IDENTITY });
     const ended = planted(root, "shell_00000002", { ageMs: 2 * HOUR, identity: IDENTITY, record: ENDED });
@@ -179,7 +179,7 @@ describe("sweeping directories", () => {
       expect(await sweep(root, limits, allGone, { ...boot, uptimeMs: HOUR + 1 })).toEqual([id]);
     });
 
-    test("keeps a lost shell whose last change is a minute old by the clock at its start, but not forever", async () => {
+    test("keeps a lost shell that changed a minute ago by the clock at its start, but not forever", async () => {
       const root = spool();
       // The shell started 9 hours ago. The clock was 20 hours behind then. By that clock, its last change is
       // a minute old.

@@ -10,7 +10,7 @@ function firstShell(id: string, key: number): StartedShell {
   return { id, tag: space?.shellTag(0), key: space?.key } as StartedShell;
 }
 
-test("a shell whose tag a later shell has taken is not findable", () => {
+test("a shell whose tag was assigned to a later shell cannot be found by its tag", () => {
   const holders = new TagHolders();
   const [ended, next] = [firstShell("ended", 0.1), firstShell("next", 0.1)];
   holders.take(ended);
@@ -20,7 +20,7 @@ test("a shell whose tag a later shell has taken is not findable", () => {
   expect(holders.findable([ended, next])).toEqual([next]);
 });
 
-test("a shell of another host with the same tag is findable", () => {
+test("a shell of another host can be found even if a shell of this host has the same tag", () => {
   const holders = new TagHolders();
   const [own, other] = [firstShell("own", 0.1), firstShell("other", 0.9)];
   expect(own.tag).toBe(other.tag);

@@ -17,8 +17,8 @@ afterEach(async () => {
 });
 
 /**
- * A space inside a shell's tag. Outside one, it could collide with the hosts of tests that run at the same
- * time: there are only 1,023 host numbers.
+ * A tag space inside the tag of a shell. Elsewhere, its host number could collide with that of a test that
+ * runs at the same time: there are only 1,023 host numbers.
  */
 function space(): TagSpace {
   const outer = TagSpace.within(lockLimit("self") ?? "", Math.random());
@@ -43,7 +43,7 @@ async function takeUntil(numbers: TagNumbers, last: number): Promise<void> {
   }
 }
 
-test("every shell gets its own number, in turn, until all are taken; a released number is assigned again", async () => {
+test("shells get different numbers in turn until all are taken; a released number is assigned again", async () => {
   const numbers = new TagNumbers(space());
   for (let i = 0; i < SHELL_NUMBERS; i++) expect(await numbers.take()).toBe(i);
   await expect(numbers.take()).rejects.toMatchObject({
@@ -77,7 +77,7 @@ test("a number is assigned again unless a process of its old shell is still runn
   expect([await numbers.take(), await numbers.take()]).toEqual([0, 2]);
 });
 
-test("calls during the scan for numbers in use do not get such a number", async () => {
+test("a call during the scan for numbers in use does not get a number in use", async () => {
   const tags = space();
   const numbers = new TagNumbers(tags);
   await leftover(tags, 0);

@@ -12,7 +12,7 @@ function space(own: string, random = 0): TagSpace {
 const draw = (n: number, hosts: number) => (n + 0.5) / hosts;
 
 describe("the bit layout", () => {
-  test("of the first level is marker, host, shell, and one-bits below them", () => {
+  test("of the first level is: marker, host number, shell number, and one-bits below them", () => {
     const first = space("unlimited", draw(5, 1023));
     expect(first.hostShift).toBe(52);
     expect(first.shellTag(9)).toBe((1n << 62n) | (5n << 52n) | (9n << 38n) | ((1n << 38n) - 1n));
@@ -29,7 +29,7 @@ describe("the bit layout", () => {
     expect(third.shellTag(1)).toBe(((second.shellTag(7) >> 18n) << 18n) | (2n << 14n) | 1n);
   });
 
-  test("fits a limit: every tag is below 2^63 and inner ones are lower than the inherited tag", () => {
+  test("fits a limit: every tag is below 2^63, and an inner tag is lower than the inherited one", () => {
     let own = "unlimited";
     let above = 1n << 63n;
     for (let level = 0; level < 3; level++) {
@@ -71,7 +71,7 @@ test.each([
   "",
   "no",
   "-1",
-])("a limit of %j is not a tag and has no room for tags below it", (own) => {
+])("a limit of %j is not a tag, and no tag fits below it", (own) => {
   expect(TagSpace.within(own, 0)).toBeUndefined();
 });
 
@@ -93,7 +93,7 @@ const owns = fc.oneof(
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const number = fc.nat({ max: SHELL_NUMBERS - 1 });
 
-test("every number can be read from its tag, on every level", () => {
+test("every number can be read from its tag, at every level of nesting", () => {
   fc.assert(
     fc.property(owns, random, number, (own, drawn, n) => {
       const one = space(own, drawn);

@@ -112,7 +112,7 @@ describe("include, exclude, set", () => {
     expect(dropped.map(({ name }) => name)).toEqual(["BASH_FUNC_ls%%", "EDITOR_THEME", "GITHUB_TOKEN"]);
   });
 
-  test("include overrides the defaults if the variable is inherited", () => {
+  test("include overrides the defaults if the host has the variable", () => {
     const options = { include: ["TERM", "PAGER"] };
     expect(buildEnvironment({ inherited: { TERM: "xterm" }, ...options }).env).toMatchObject({
       TERM: "xterm",
@@ -169,7 +169,7 @@ describe("include, exclude, set", () => {
 });
 
 describe("names and values that bash cannot represent", () => {
-  test("are dropped in every mode, even when included", () => {
+  test("are dropped in every mode, even if `include` names them", () => {
     const odd = { "my.var": "1", "A=B": "1", "A\nB": "1", "": "1", NUL: "a\0b", "ProgramFiles(x86)": "C:" };
     const { env, dropped } = buildEnvironment({ inherited: odd, mode: "all", include: ["*"] });
     expect(Object.keys(env).sort()).toEqual([...Object.keys(DEFAULTS), "LANG"].sort());

@@ -33,7 +33,7 @@ const octal = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Each entry has the spelling of the value, the text, and the redacted text. */
+/** Each entry consists of the spelling of the value, the text, and the redacted text. */
 const spelled: readonly (readonly [title: string, text: string, expected: string])[] = [
   ["unchanged", `x=${QUOTED}.`, "x=[redacted:QUOTED]."],
   ["in JSON", `{"p":${JSON.stringify(QUOTED)}}`, '{"p":"[redacted:QUOTED]"}'],
@@ -198,7 +198,7 @@ test.each(kept)("%j is not changed", (text) => {
   expect(redact(text, { values })).toBe(text);
 });
 
-test("a complete line is returned at once, even if its last characters could start a value", () => {
+test("a complete line is returned at once, even if its last characters could begin a value", () => {
   const redactor = createRedactor({ values });
   expect(redactor.push("100% of it's a\n")).toBe("100% of it's a\n");
 });

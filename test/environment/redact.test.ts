@@ -78,7 +78,7 @@ describe("values of dropped variables", () => {
     { name: "SHORT", value: "1234567" },
   ];
 
-  test("are replaced by their names; if one value is a prefix of another, the longer value is matched", () => {
+  test("are replaced by their variables' names; if one value is a prefix of another, the longer one matches", () => {
     expect(redact("x correct horse battery, correct horse, a.*(b)+[c]$^ 1234567", { values })).toBe(
       "x [redacted:LONGER], [redacted:DB_PASSWORD], [redacted:ODD] 1234567",
     );
@@ -107,7 +107,7 @@ describe("a stream", () => {
     expect(redactor.push("00\n")).toBe("3000\n");
   });
 
-  test("holds a private key back until its footer arrives, and continues right after the footer", () => {
+  test("withholds a private key until its footer arrives, and continues right after the footer", () => {
     const redactor = createRedactor();
     expect(redactor.push(`a\n${header}\n`)).toBe("a\n");
     for (const line of keyBody.split("\n")) expect(redactor.push(`${line}\n`)).toBe("");
@@ -126,7 +126,7 @@ describe("a stream", () => {
     expect(redactor.push(x(36)) + redactor.end()).toBe(x(36));
   });
 
-  test("holds back only a bounded part of an endless word", () => {
+  test("withholds only a bounded part of an endless word", () => {
     const redactor = createRedactor();
     let given = 0;
     for (let i = 0; i < 100; i++) given += redactor.push(x(1_000)).length;
@@ -180,7 +180,7 @@ describe("a stream", () => {
     );
   });
 
-  test("gives the same result for every division into chunks, even for secrets longer than the part held back", () => {
+  test("gives the same result for every division into chunks, even for secrets longer than the withheld part", () => {
     const run = fc.constantFrom(
       x(9_000),
       `${x(15_000)} `,

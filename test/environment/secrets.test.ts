@@ -47,7 +47,7 @@ describe("names", () => {
     expect(ordinaryNames.filter((name) => isSecret(name, "some-value-0"))).toEqual([]);
   });
 
-  test("a plural names a secret only after certain words", () => {
+  test("a plural such as TOKENS is the name of a secret only after certain words", () => {
     expect(["API_KEYS", "REFRESH_TOKENS", "ARROW_KEYS", "PROMPT_TOKENS"].map(hasSecretName)).toEqual([
       true,
       true,

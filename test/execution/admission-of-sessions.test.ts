@@ -37,7 +37,7 @@ describe("a function that a session has defined", () => {
     });
   });
 
-  test("is part of a second judgment of a command that was admitted before the definition and runs after it", async () => {
+  test("reaches the policy when it judges a command again that was admitted before the definition", async () => {
     await using kit = await kitWith();
     const first = kit.call("Bash", { command: "until [ -e go ]; do sleep 0.02; done; cd() { :; }" });
     const waits: string[] = [];
@@ -58,7 +58,7 @@ describe("a function that a session has defined", () => {
   });
 });
 
-test("variables of a call reach the policy in the same way as variables of the session", async () => {
+test("the variables of a call reach the policy in the same way as the variables of the session", async () => {
   const homes: unknown[] = [];
   const judge: NonNullable<ExecutionOptions["judge"]> = (command, facts) => {
     homes.push(facts.session?.variables["HOME"]);

@@ -10,7 +10,7 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools, directory } = useTools();
 
 describe("a command that needs approval", () => {
-  test("is pending if no person can be asked, with the rule and how to allow it", async () => {
+  test("is pending if no person can be asked, and the result names the rule and how to allow the command", async () => {
     const { judge, asked } = saying({});
     const { bash, call, manager, dir } = tools({ judge });
     const result = await bash("echo odd");
@@ -104,7 +104,7 @@ describe("a command that needs approval", () => {
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("needs approval even in a dry run", async () => {
+  test("needs approval in a dry run, too", async () => {
     const { judge } = saying({});
     expect((await tools({ judge }).bash("echo odd", {}, { dryRun: true })).code).toBe("approval_refused");
   });

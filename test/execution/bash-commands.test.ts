@@ -49,7 +49,7 @@ test("a command of 1 MiB runs completely", async () => {
   expect((await call("bash", { command })).output).toBe("1048576\n");
 });
 
-test("a large command that fails returns without a long search for paths with spaces", async () => {
+test("a large command that fails returns quickly: nacre does not search long for paths with spaces", async () => {
   const command = `${": a.b c/d e.f\n".repeat(20_000)}false`;
   const started = performance.now();
   const { metadata } = await tools({ policy: "off" }).bash(command);

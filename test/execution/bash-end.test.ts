@@ -106,7 +106,7 @@ describe("a cancelled call", () => {
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("is reported as aborted, whatever abort reason the caller gave", async () => {
+  test("is reported as aborted, whatever reason the caller gave for the abort", async () => {
     const result = await tools().bash("echo up; sleep 60", {}, abortOn("up", new Error("changed my mind")));
     expect(result.code).toBe("aborted");
   });
@@ -156,7 +156,7 @@ describe("a leftover of a command", () => {
     expect(metadata).not.toHaveProperty("bash_id");
   });
 
-  test("is reported together with a kill command in the modes dialect, which has no KillShell", async () => {
+  test("is reported with a command that kills it in the modes dialect, which has no KillShell", async () => {
     const marks = new Mark();
     const { notes, metadata } = await tools().call("bash", { command: leaveSleep(marks.next()) });
     const [left] = marks.processes();

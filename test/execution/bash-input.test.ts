@@ -18,7 +18,7 @@ const PENDING = expect.stringMatching(/^approval_/);
  */
 const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 
-test("answers questions, shows the screen, and reports the exit code", async () => {
+test("BashInput answers questions, shows the screen, and reports the exit code", async () => {
   const tools = make({ ...TERMINALS });
   const asked = await drive(tools, `read -p 'name? ' name; echo "hello $name"; read -n1 -p 'key? '; exit 7`);
   expect(await asked.look()).toMatchObject({ text: "name?", waiting: "line" });
@@ -38,7 +38,7 @@ test("answers questions, shows the screen, and reports the exit code", async () 
   expect(metadata).toMatchObject({ status: "failed", exit_code: 7, waiting: "no", is_running: false });
 });
 
-test("returns the last screen after the shell has ended, and refuses to type", async () => {
+test("after the shell has ended, BashInput returns the last screen and refuses to type", async () => {
   const tools = make({ ...TERMINALS });
   const ended = await drive(tools, "printf 'one\\ntwo\\n'");
   await ended.shell.wait(20_000);
@@ -48,7 +48,7 @@ test("returns the last screen after the shell has ended, and refuses to type", a
   expect(result.error).toContain("exited with code 0");
 });
 
-test("refuses text at a prompt for a secret, and does not store the secret that a person types", async () => {
+test("BashInput refuses text at a prompt for a secret, and does not store the secret that a person types", async () => {
   const tools = make({ ...TERMINALS });
   const asked = await drive(
     tools,
@@ -68,14 +68,14 @@ test("refuses text at a prompt for a secret, and does not store the secret that 
 test.each([
   ["before the program reads its input", "stty -echo; echo up; sleep 1000"],
   ["in a terminal inside the terminal", "script -qec 'stty -echo; echo up; read -r x' /dev/null"],
-])("refuses a secret %s", async (_when, command) => {
+])("BashInput refuses a secret %s", async (_when, command) => {
   const tools = make(TERMINALS);
   const asked = await drive(tools, command, {}, APPROVED, 0);
   await asked.shell.waitFor("up", 20_000);
   expect(await asked.input({ text: "hunter2\n" })).toMatchObject({ code: "secret_prompt" });
 });
 
-test("types a multi-line text up to a secret prompt, and refuses the rest", async () => {
+test("BashInput types a multi-line text up to a prompt for a secret, and refuses the rest", async () => {
   const tools = make(TERMINALS);
   const command = `for i in 1 2; do read -rp 'user? ' user; read -rsp 'word? ' word; echo "got [$user] [$word]"; done`;
   const asked = await drive(tools, command);
@@ -94,7 +94,7 @@ test("types a multi-line text up to a secret prompt, and refuses the rest", asyn
   expect(bash.shell.getAllOutput()).not.toContain("hunter2");
 });
 
-test("many lines are typed one after the other, and the program receives all of them", async () => {
+test("BashInput types many lines one after the other, and the program receives all of them", async () => {
   const tools = make(TERMINALS);
   const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
   const cat = await drive(tools, "stty -echo; stty echo; cat >got; echo end");
@@ -103,7 +103,7 @@ test("many lines are typed one after the other, and the program receives all of 
   expect(readFileSync(join(tools.dir, "got"), "utf8")).toBe(`${lines.join("\n")}\n`);
 });
 
-test("hides a secret that continues in the next row", async () => {
+test("BashInput hides a secret that continues in the next row", async () => {
   const tools = make(TERMINALS);
   const token = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
   const shown = await drive(tools, `printf '%70s%s\\n' token: ${token.slice(0, 20)}${token.slice(20)}`);
@@ -113,7 +113,7 @@ test("hides a secret that continues in the next row", async () => {
   expect(JSON.stringify(metadata)).not.toContain("c3D4e5F6a1B2");
 });
 
-test("keys work at a prompt for a secret", async () => {
+test("BashInput can press keys at a prompt for a secret", async () => {
   const tools = make({ ...TERMINALS });
   const asked = await drive(tools, "read -rsp 'Password: ' word; echo never");
   await asked.press("Ctrl-C");
@@ -121,7 +121,7 @@ test("keys work at a prompt for a secret", async () => {
   expect((await asked.look()).text).not.toContain("never");
 });
 
-test("end of input and interrupt reach the program, and the size of the terminal can be set", async () => {
+test("an end of input and an interrupt reach the program, and the size of the terminal can be set", async () => {
   const tools = make({ ...TERMINALS });
   const size = await drive(tools, "while stty size; do read -r; done", { rows: 30, cols: 100 });
   expect((await size.look()).text).toBe("30 100");
@@ -223,7 +223,7 @@ describe("approval", () => {
     expect(tools.manager.listShells()).toEqual([]);
   });
 
-  test("for a command that already needs approval, the request gives both reasons", async () => {
+  test("has both reasons in its request if the command alone needs approval, too", async () => {
     const tools = make({ ...TERMINALS });
     const reasons: string[] = [];
     await tools.call(
@@ -240,7 +240,7 @@ describe("approval", () => {
     expect(reasons[0]).toMatch(/^(?!The command gets a terminal).+The command gets a terminal/);
   });
 
-  test("is required even with an allow rule for the program, but not with the profile off", async () => {
+  test("is required even if an allow rule matches the program, but not in the profile off", async () => {
     const rules = [{ id: "cats", verdict: "allow", program: "cat", matches: "cat" }] as const;
     const args = { command: "cat", run_in_background: true, terminal: true };
     expect(await make({ ...TERMINALS, rules }).call("Bash", args)).toMatchObject({ code: PENDING });

@@ -7,7 +7,7 @@ const { tools, directory, manager: newManager } = useTools();
 
 const body = (output: string) => output.slice(output.indexOf("\n\n") + 2);
 
-test("a search shows numbered lines and marks nothing as read", async () => {
+test("a search shows numbered lines and marks no output as read", async () => {
   const { start, read } = tools();
   const shell = await start("seq 1000; echo 'fatal: no space' >&2; exit 3");
   await shell.wait(20_000);
@@ -44,7 +44,7 @@ test("the output of a truncated Bash result can be searched by its id", async ()
   expect(found.metadata).toMatchObject({ last_line: 200_001, exit_code: 0 });
 });
 
-test("secrets are redacted, including every line of a private key", async () => {
+test("a search redacts secrets, including every line of a private key", async () => {
   const { start, read } = tools();
   const key = [
     "-----BEGIN RSA PRIVATE KEY-----",

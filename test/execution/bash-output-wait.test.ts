@@ -36,7 +36,7 @@ describe("waiting for a line", () => {
     expect(body((await read(shell, { wait_for: "tick" })).output)).toBe("tick 2\n");
   });
 
-  test("adds the match as a note if it is an incomplete line or the filter drops it", async () => {
+  test("adds a note with the matching line if that line is incomplete or the filter drops it", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("printf 'Continue? '");
@@ -78,7 +78,7 @@ describe("waiting for exit", () => {
     expect((await read(shell, { wait_for: "exit" })).metadata).toMatchObject({ exit_code: 2 });
   });
 
-  test("adds a note on timeout, and does not end the shell", async () => {
+  test("adds a note if it times out, and does not end the shell", async () => {
     const { start, read } = tools();
     const shell = await start("sleep 300");
     const result = await read(shell, { wait_for: "exit", wait_ms: 20 });

@@ -8,7 +8,7 @@ const { tools } = useTools();
 const body = (output: string) => output.slice(output.indexOf("\n\n") + 2);
 
 describe("a read", () => {
-  test("has a wire format with exactly the documented keys in one flat object", async () => {
+  test("has exactly the documented keys on the wire, in one flat object", async () => {
     const { start, read } = tools();
     const shell = await start("echo out; echo err >&2; exit 5");
     await shell.wait(10_000);
@@ -59,7 +59,7 @@ describe("a read", () => {
     expect(body((await read(shell)).output)).toBe("last");
   });
 
-  test("advances a separate cursor per agent of a scope, and other readers do not move it", async () => {
+  test("advances the cursor of the agent that reads, and of no other agent in the scope", async () => {
     const { start, read } = tools();
     const shell = await start("echo once");
     await shell.wait(10_000);
@@ -71,7 +71,7 @@ describe("a read", () => {
     expect(body((await read(shell)).output)).toBe("once\n");
   });
 
-  test("over the limit is truncated in the middle, and the next read continues after all of that output", async () => {
+  test("over the limit is truncated in the middle; the next read continues after all of that output", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("seq 1 50000; echo mark");

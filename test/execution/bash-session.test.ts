@@ -26,7 +26,7 @@ describe("the next call", () => {
     expect(next.metadata).not.toHaveProperty("restarted");
   });
 
-  test("of another session or scope has none of that state", async () => {
+  test("has none of that state in another session or scope", async () => {
     const { bash } = tools();
     await bash("x=mine");
     await bash("x=other", {}, { sessionId: "other" });
@@ -41,13 +41,13 @@ describe("the next call", () => {
     expect(seen.map(({ output }) => output)).toEqual(["mine\n", "mine\n", "other\n", "elsewhere\n", "\n"]);
   });
 
-  test("of the modes dialect starts with clean state", async () => {
+  test("starts with clean state in the modes dialect", async () => {
     const { call } = tools();
     await call("bash", { command: "x=1; cd /" });
     expect((await call("bash", { command: "echo [$x]" })).output).toBe("[]\n");
   });
 
-  test("with another directory changes to it first, and the variables of a call last only for that call", async () => {
+  test("first enters its own directory if it has one; a call's variables last only for that call", async () => {
     const { bash, dir } = tools();
     const other = directory();
     await bash("cd /");
@@ -58,7 +58,7 @@ describe("the next call", () => {
     expect((await bash("pwd")).output).toBe(`${dir}\n`);
   });
 
-  test("after a call that exits bash continues with the state from before that call, whose result reports the restart", async () => {
+  test("has the state from before a call that exited bash, and that call reports the restart", async () => {
     const { bash } = tools();
     await bash("x=kept");
     const ended = await bash("x=lost; echo last words; exit 3");
@@ -72,7 +72,7 @@ describe("the next call", () => {
     expect((await bash("echo $x")).output).toBe("kept\n");
   });
 
-  test("in a removed directory runs in the nearest existing parent, with a note", async () => {
+  test("runs in the nearest existing parent, with a note, if its directory was removed", async () => {
     const { bash, dir } = tools();
     await bash("mkdir -p a/b && cd a/b");
     rmSync(join(dir, "a"), { recursive: true });
@@ -150,7 +150,7 @@ describe("the policy", () => {
 });
 
 describe("output", () => {
-  test("of one call is the only content of the file that its result names", async () => {
+  test("of other calls is not in the file that the result of a call names", async () => {
     const { bash } = tools({ maxOutputChars: 1000 });
     await bash("echo noise; echo noise >&2");
     const long = await bash("seq 1000; echo oops >&2");
@@ -170,7 +170,7 @@ describe("output", () => {
     );
   });
 
-  test("of a leftover belongs to no other command, and can be read with its id", async () => {
+  test("of a leftover is not in the result of another command, and can be read with the leftover's id", async () => {
     const { bash, call, dir } = tools();
     const left = await bash("mkfifo gate; { read -r < gate; echo late; } & echo now");
     const { bash_id } = left.metadata;

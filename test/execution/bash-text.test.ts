@@ -68,7 +68,7 @@ describe("the text on a terminal", () => {
 describe("secrets", () => {
   const secret = "hush-hush-4711-abcdef";
 
-  test("that were not passed on are named once, and redacted in all output", async () => {
+  test("that commands do not inherit are named once, and redacted in all output", async () => {
     vi.stubEnv("NACRE_TEST_API_KEY", secret);
     const { bash, call, start, read, dir } = tools();
     const first = await bash(`echo "[$NACRE_TEST_API_KEY]"; echo key=${secret}`);
@@ -111,7 +111,7 @@ describe("output over the limit", () => {
   const NOTICE =
     /^\[Output truncated at 30000 characters: (\d+) characters and (\d+) lines left out here, of (\d+) characters and (\d+) lines; the whole output is in (.+)\]$/m;
 
-  test("keeps its head and its tail, with exact counts between them", async () => {
+  test("keeps its head and its tail, with a notice between them that has exact counts", async () => {
     const result = await tools().bash("seq 1 100000");
     const whole = Array.from({ length: 100_000 }, (_, i) => `${i + 1}\n`).join("");
     const found = NOTICE.exec(result.output);
@@ -148,7 +148,7 @@ describe("output over the limit", () => {
     }
   });
 
-  test("follows the host's limit, even a larger one than the default", async () => {
+  test("is truncated at the host's limit, even if that limit is larger than the default", async () => {
     const small = await tools({ maxOutputChars: 500 }).bash("seq 1 1000");
     expect(small.output.length).toBeLessThanOrEqual(500);
     expect(small.output).toContain("[Output truncated at 500 characters");

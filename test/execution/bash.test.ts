@@ -106,7 +106,7 @@ describe("how a command ends", () => {
     });
   });
 
-  test("by a kill of another caller is reported with the name of that caller", async () => {
+  test("by another caller's kill is reported with the name of that caller", async () => {
     const { call, bash, manager } = tools();
     const running = bash("echo up; exec sleep 300");
     const [shell] = await eventually(() => {
@@ -177,7 +177,7 @@ describe("the tool", () => {
     });
   });
 
-  test("has a description of the host's options for the model", () => {
+  test("describes the host's options to the model", () => {
     const { description } = new BashTool({
       defaultTimeoutMs: 5_000,
       maxTimeoutMs: 7_000,

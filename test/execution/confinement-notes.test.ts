@@ -20,17 +20,20 @@ test.each([
   "OSError: [Errno 30] Read-only file system: '/srv/out/zz'",
   "Error: EROFS: read-only file system, open '/srv/out/q'",
   "touch: /home/dev/.ssh/authorized_keys: Read-only file system",
-])("a write to a read-only path names the option, and repeats nothing of the output: %s", (output) => {
-  const [note = "", ...others] = notesOn(output);
-  expect(others).toEqual([]);
-  expect(note).toContain("(--writable)");
-  expect(note).not.toMatch(/srv|home|ssh/);
-});
+])(
+  "the note on a write to a read-only path names the option, and repeats no part of the output: %s",
+  (output) => {
+    const [note = "", ...others] = notesOn(output);
+    expect(others).toEqual([]);
+    expect(note).toContain("(--writable)");
+    expect(note).not.toMatch(/srv|home|ssh/);
+  },
+);
 
 test.each([
   "touch: cannot touch '.git/hooks/x': Read-only file system",
   "touch: cannot touch '/w/.nacre/x': Read-only file system",
-])("a protected path of the workspace gets no such note: %s", (output) => {
+])("the note on a write to a protected path of the workspace does not name the option: %s", (output) => {
   expect(notesOn(output).join()).not.toContain("--writable");
 });
 
@@ -39,7 +42,7 @@ test.each([
   "cp: preserving permissions for 'y': Operation not permitted",
   "tar: x: Cannot change mode to rwsr-xr-x: Operation not permitted",
   "install: cannot change permissions of 'x': Operation not permitted\nchmod: Operation not permitted",
-])("a refused setuid bit is explained: %s", (output) => {
+])("the note on a refused change of mode explains the setuid bit: %s", (output) => {
   expect(notesOn(output)).toEqual([expect.stringContaining("setuid bit")]);
 });
 
@@ -47,11 +50,11 @@ test.each([
   "warning: failed to remove .nacre/: Device or resource busy",
   "rm: cannot remove '.nacre': Device or resource busy",
   "rmdir: failed to remove '/w/.nacre': Device or resource busy",
-])("removing .nacre explains the placeholder: %s", (output) => {
+])("the note on a failed removal of .nacre explains the placeholder: %s", (output) => {
   expect(notesOn(output)).toEqual([expect.stringContaining("git clean -e .nacre")]);
 });
 
-test("a removal of another directory gets no note about .nacre", () => {
+test("a failed removal of another directory gets no note about .nacre", () => {
   expect(notesOn("rm: cannot remove 'mnt': Device or resource busy")).toEqual([]);
 });
 

@@ -123,7 +123,7 @@ describe("a link in the workspace", () => {
     "rm -rf dist src/old node_modules/.cache",
     "echo x > src/new.txt",
   ])(
-    "does not change the verdict if the command affects only the link, or the target is harmless: %j",
+    "does not change the verdict if the command affects only the link or the target is harmless: %j",
     (command) => {
       expect(verdictOf(command)).toBe("allow");
     },
@@ -160,7 +160,7 @@ describe("a link whose name or target is not UTF-8", () => {
     expect(verdictOf(command)).toBe("deny");
   });
 
-  test("is followed to its target, outside and inside the workspace", () => {
+  test("is followed whether its target is outside or inside the workspace", () => {
     expect(verdictOf("rm -rf out/*")).toBe("ask");
     expect(verdictOf("rm -rf in/*")).toBe("allow");
     expect(verdictOf("rm -rf *", join(work, "x\udcff"))).toBe("deny");
@@ -203,7 +203,7 @@ test("a link in a temporary directory is followed", () => {
   expect(verdictOf(`rm -rf ${elsewhere}`)).toBe("allow");
 });
 
-test("createJudging returns facts that resolve links", () => {
+test("the facts that createJudging returns resolve links", () => {
   symlinkSync(home, join(work, "x"));
   const { judge: judgeCommand, facts } = createJudging({});
   expect(judgeCommand("rm -rf x/*", facts(work)).verdict).toBe("deny");

@@ -5,7 +5,7 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
 
-test("the seventeenth command of a scope waits and reports the wait; commands of other scopes do not wait", async () => {
+test("the seventeenth concurrent command of a scope waits and reports the wait; other scopes do not wait", async () => {
   const { bash } = tools();
   const gate = directory();
   const command = `mkfifo ${gate}/$$ && read -r < ${gate}/$$; echo through`;

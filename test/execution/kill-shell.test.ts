@@ -87,7 +87,7 @@ test("a shell that is still running after a kill is not reported as terminated",
   expect(result.toDisplay()).toContain(`pid ${held.started.shimPid}`);
 });
 
-test("a shell that has stopped its shim is terminated like any other shell", async () => {
+test("a shell whose command has stopped its shim is terminated like any other shell", async () => {
   const { start, call } = tools();
   const shell = await start("kill -STOP $PPID; echo up; sleep 300");
   await shell.waitFor({ pattern: /up/ }, 10_000);

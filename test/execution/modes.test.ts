@@ -50,7 +50,7 @@ describe("the wire format", () => {
     });
   });
 
-  test("has the pid, the id and the output file of a background start", async () => {
+  test("has the pid, the id and the output file after a background start", async () => {
     const { run, manager } = modes();
     const result = await run("sleep 300", "background");
     const [shell] = manager.listShells();
@@ -103,7 +103,7 @@ describe("large output", () => {
     expect(readFileSync(file, "utf8")).toBe(`x${"😀".repeat(50_000)}`);
   });
 
-  test("of megabytes is reported with one decimal", async () => {
+  test("is reported in MB with one decimal from 1 MB on", async () => {
     const { output } = await modes().run("head -c 1258291 /dev/zero | tr '\\0' y");
     expect(output.split("\n")[0]).toBe("[output truncated in middle: got 1.2MB, max is 128KB]");
     expect(output).toMatch(/\ny{4096}\n\n\[snip\]\n\ny{4096}$/);

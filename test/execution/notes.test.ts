@@ -38,7 +38,7 @@ describe("notes", () => {
     expect(await notesAfter("false")).toEqual([]);
   });
 
-  test("name every leftover, and how to end it", async () => {
+  test("name every leftover and how to end it", async () => {
     const leftovers = [
       { pid: 1, command: "one" },
       { pid: 2, command: "two" },
@@ -58,13 +58,13 @@ describe("notes", () => {
     ["cd the dir && ls; exit 1", "the dir"],
     ["(cat ./a b.txt >x)", "./a b.txt"],
     ["cat 'quoted' a b c", "a b c"],
-  ])("hint at the unquoted path in %j", async (command, path) => {
+  ])("name the unquoted path in %j", async (command, path) => {
     expect(await notesAfter(command, { files: [path] })).toEqual([
       `"${path}" exists: quote paths with spaces.`,
     ]);
   });
 
-  test("handle variables whose names are invalid as regular expressions", async () => {
+  test("name a dropped variable even if the name of another one is no valid regular expression", async () => {
     vi.stubEnv("BASH_FUNC_[x(%%", "() { :; }");
     vi.stubEnv("NACRE_TEST_PASSWORD", "hush-hush-4711");
     const shells = manager();

@@ -44,7 +44,7 @@ const idsOf = (files: PolicyFiles, cwd = workspace) =>
   files.rulesFor(cwd).map(({ source, rules }) => [source, ...rules.map(({ id }) => id)]);
 
 describe("files of rules", () => {
-  test("without files there are no rules", () => expect(idsOf(new PolicyFiles({}))).toEqual([]));
+  test("may all be missing; then there are no rules", () => expect(idsOf(new PolicyFiles({}))).toEqual([]));
 
   test("are read from the XDG configuration directory and from the workspace", () => {
     put(own, rulesOf(mayClean));
@@ -55,19 +55,19 @@ describe("files of rules", () => {
     ]);
   });
 
-  test("a file in the option policyFile replaces the file in the configuration directory", () => {
+  test("do not come from the configuration directory if the option policyFile names another file", () => {
     put(own, rulesOf(mayClean));
     const policyFile = put(join(dir, "other.json"), rulesOf(noCurl));
     expect(idsOf(new PolicyFiles({ policyFile }))).toEqual([["user", "no-curl"]]);
   });
 
-  test("are read from the configuration directory of the given home", () => {
+  test("are read from the configuration directory below the given home", () => {
     put(own, rulesOf(mayClean));
     put(join(dir, "somebody/.config/nacre/policy.json"), rulesOf(noCurl));
     expect(idsOf(new PolicyFiles({ home: join(dir, "somebody") }))).toEqual([["user", "no-curl"]]);
   });
 
-  test("a file at the top of a repository applies to subdirectories, but a file above the repository does not", () => {
+  test("apply to subdirectories if they are at the top of a repository, but not if they are above it", () => {
     const below = join(workspace, "packages/api");
     mkdirSync(below, { recursive: true });
     put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
@@ -86,7 +86,7 @@ describe("files of rules", () => {
     expect(idsOf(files)).toEqual([["workspace", "no-curl"]]);
   });
 
-  test("rules may be given without a file", () => {
+  test("may be replaced by rules in an option", () => {
     expect(idsOf(new PolicyFiles({ rules: [{ ...noCurl, verdict: "deny" }] }))).toEqual([
       ["user", "no-curl"],
     ]);
@@ -97,7 +97,7 @@ describe("files of rules", () => {
   });
 });
 
-describe("an invalid file causes an error with the problem, the line and a remedy", () => {
+describe("an error with the problem, the line and a remedy is thrown if", () => {
   const failure = (files = new PolicyFiles({})) => {
     try {
       files.rulesFor(workspace);
@@ -114,29 +114,29 @@ describe("an invalid file causes an error with the problem, the line and a remed
     );
   });
 
-  test("it is not JSON", () => {
+  test("the file is not JSON", () => {
     put(own, '{\n  "version": 1,\n  "rules": [,]\n}');
     expect(failure()).toMatch(/policy\.json cannot be used, .*\n {2}line 3: It is not JSON: /);
     put(own, "");
     expect(failure()).toContain("It is not JSON");
   });
 
-  test("a field is wrong", () => {
+  test("a field is invalid", () => {
     put(own, rulesOf(mayClean, { ...noCurl, verdict: "maybe" }));
     expect(failure()).toMatch(/\n {2}line 13: Rule no-curl: verdict must be allow, ask or deny\.$/);
   });
 
-  test("an example fails", () => {
+  test("an example of a rule fails", () => {
     put(own, rulesOf({ ...noCurl, matches: ["wget x"] }));
     expect(failure()).toMatch(/\n {2}line 8: Rule no-curl: it does not match its own example "wget x"\.$/);
   });
 
-  test("it is in the workspace and contains an allow rule", () => {
+  test("the file is in the workspace and contains an allow rule", () => {
     put(join(workspace, ".nacre/policy.json"), rulesOf(mayClean));
     expect(failure()).toMatch(/\n {2}line 6: Rule may-clean: a file in the workspace can only ask and deny/);
   });
 
-  test("it is a directory or a pipe, or larger than any real rule file", () => {
+  test("the file is a directory or a pipe, or larger than any real rule file", () => {
     mkdirSync(own, { recursive: true });
     expect(failure()).toContain(
       "It cannot be read: it is not a file. Make it a readable file, or remove it.",

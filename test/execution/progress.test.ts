@@ -40,11 +40,11 @@ describe("progress", () => {
     expect(reported.map(({ message }) => message)).toEqual(["oops", "over"]);
   });
 
-  test("shows the same text as a model gets, without colors and secrets, even if a line is cut", async () => {
+  test("shows the text that a model gets, without colors and secrets, even if a line is cut", async () => {
     vi.stubEnv("NACRE_TEST_API_KEY", "hush-hush-4711-abcdef");
     const { reported } = await follow(
       tools(),
-      // `cat` prints the prepared file in one write. So no progress message contains only half of the text.
+      // `cat` prints the prepared file in one write, so no progress message contains only half of the text.
       `{ printf 'x%.0s' {1..3000}; printf 'hush-hush-4711-abcdef'; printf 'y%.0s' {1..40950}; printf '\\n\\e[31mready\\e[0m hush-hush-4711-abcdef\\n'; } >text; cat text; sleep 60`,
       "ready",
     );
@@ -55,14 +55,14 @@ describe("progress", () => {
     const key = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n".repeat(200)}`;
     const { reported } = await follow(
       tools(),
-      // `cat` prints the prepared file in one write. So no progress message contains only half of the text.
+      // `cat` prints the prepared file in one write, so no progress message contains only half of the text.
       `printf %s '${key}' >key; { cat key; echo -----END PRIVATE KEY-----; echo ready; } >text; cat text; sleep 60`,
       "ready",
     );
     expect(reported.map(({ message }) => message)).toEqual(["[redacted:private-key]\nready"]);
   });
 
-  test("adds a note if its listener throws, and lets the command continue", async () => {
+  test("does not stop the command if its listener throws, and adds a note to the result", async () => {
     const onProgress = () => {
       throw new Error("no thanks");
     };

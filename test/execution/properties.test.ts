@@ -72,7 +72,7 @@ describe("for every output", () => {
     );
   });
 
-  test("the reads of getNewOutput() concatenate to the complete output, wherever it was cut", async () => {
+  test("the reads of getNewOutput() add up to the complete output, wherever it was cut", async () => {
     const talking = await tools().talker();
     await fc.assert(
       fc.asyncProperty(pieces, async ({ whole, parts }) => {
@@ -86,7 +86,7 @@ describe("for every output", () => {
     );
   });
 
-  test("the reads of BashOutput concatenate to the complete output, and concurrent readers get each line once", async () => {
+  test("the reads of BashOutput add up to the complete output, and concurrent readers get each line once", async () => {
     const kit = tools({ redact: false, maxOutputChars: 1e6 });
     const talking = await kit.talker();
     await fc.assert(
@@ -106,7 +106,7 @@ describe("for every output", () => {
     );
   });
 
-  test("a filter shows exactly the matching lines, and later reads do not return the other lines", async () => {
+  test("a filter shows exactly the matching lines, and later reads do not return the dropped lines", async () => {
     const kit = tools({ redact: false, maxOutputChars: 1e6 });
     const talking = await kit.talker();
     const sources = fc.constantFrom("^x", "é", "[0-9]$", "^$", "e.*x", ".");
@@ -149,7 +149,7 @@ test("two readers of a shell that keeps printing get each line exactly once", as
   expect(seen.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 2000 }, (_, i) => i + 1));
 });
 
-test("output that arrives after the start of the wait is complete when the shell has ended", async () => {
+test("output that arrives during a wait is complete when the shell has ended", async () => {
   const { start, read } = tools();
   const dir = directory();
   const gate = join(dir, "gate");

@@ -36,13 +36,13 @@ describe("registering", () => {
     });
   });
 
-  test("without a known directory, the description does not name one", () => {
+  test("leaves the directory out of the description if the directory is not known", () => {
     const registry = new ToolRegistry();
     registerModesTool(registry);
     expect(registry.get("bash")?.description).not.toContain("<pwd>");
   });
 
-  test("a name that is already registered is refused, and no tool is added", () => {
+  test("refuses a name that is already registered, and adds no tool", () => {
     const registry = new ToolRegistry();
     registerExecutionTools(registry);
     expect(() => registerAllTools(registry)).toThrow(/Bash/);

@@ -38,7 +38,7 @@ describe("rendering", () => {
     });
   });
 
-  test("with a filter drops the stderr heading if no line of stderr matches", async () => {
+  test("drops the stderr heading if a filter matches no line of stderr", async () => {
     const shells = manager();
     const options = resolveExecutionOptions({ manager: shells });
     const shell = await run(shells, "echo yes; echo no >&2");

@@ -8,7 +8,7 @@ import { useShells } from "../fixtures/shells.ts";
 const { manager } = useShells();
 const context = (of: { scope?: string; agentId?: string } = {}) => createContext({ workingDir: "/", ...of });
 
-test("a call without a scope has the default scope, and a call without an agent has an empty reader name", () => {
+test("a call without a scope gets the default scope, and a call without an agent gets an empty reader name", () => {
   expect([scopeOf(context()), scopeOf(context({ scope: "a" }))]).toEqual(["default", "a"]);
   expect([readerOf(context()), readerOf(context({ agentId: "b" }))]).toEqual(["", "b"]);
 });

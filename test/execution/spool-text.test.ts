@@ -28,7 +28,7 @@ describe("a part of a spool file", () => {
     });
   });
 
-  test("that is large is read only at its beginning and end, and the characters of the middle are counted exactly", async () => {
+  test("that is large is read only at its beginning and end; the characters between them are counted", async () => {
     for (const unit of ["line of text\n", "é😀 €\n", "x"]) {
       const whole = `.${unit.repeat(Math.ceil((3 * WHOLE_READ_MAX_BYTES) / Buffer.byteLength(unit)))}`;
       const { head, middle, tail } = await textOf(spoolPart(whole), unchanged);

@@ -13,7 +13,7 @@ const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 const HOSTILE = "\x1b]0;title\x07\x1b[31mred\u009b31m\x7f\u202e";
 
 test.each(["BashInput", "BashOutput", "KillShell"])(
-  "%s of another scope's terminal is refused, and lists the caller's own shells",
+  "%s refuses another scope's terminal, and lists the caller's own shells",
   async (tool) => {
     const tools = make(TERMINALS);
     const mine = { ...APPROVED, scope: "mine" };
@@ -77,7 +77,7 @@ test("a diagnosis contains no control characters from command lines, arguments o
 });
 
 test.each(["\x1b", "\x1b[31mred", "Ctrl-\x7f", "\u009b31m", "a\u202eb", "\x07", "Alt-\x1b"])(
-  "the key %j is refused without its control characters",
+  "the error about the key %j contains no control characters",
   async (key) => {
     const tools = make(TERMINALS);
     const asked = await drive(tools, "read -r x");

@@ -106,7 +106,7 @@ describe("a line at an idle shell prompt", () => {
     expect(asked).toEqual([expect.stringContaining("git push --force")]);
   });
 
-  test("needs no second approval with the next line, even if bash has rejected an earlier line", async () => {
+  test("needs no second approval together with the next line, even if bash has rejected an earlier line", async () => {
     const { shell, asked } = await driveAsked(BASH, "git push --force");
     await shell.type(")\n");
     await shell.type("git push --force\n");
@@ -124,14 +124,14 @@ describe("a line at an idle shell prompt", () => {
     expect(asked).not.toEqual([]);
   });
 
-  test("is refused if a shell other than bash would read it and bash cannot parse it", async () => {
+  test("is refused if another shell than bash would read it and bash cannot parse it", async () => {
     const { shell } = await driveAsked("PS1='$ ' dash");
     expect(await shell.input({ text: "git push --force; [[\n" })).toMatchObject({ success: false });
     expect(await shell.type("echo fine\n")).toContain("\nfine");
     expect(shell.shell.getAllOutput()).not.toContain("[[");
   });
 
-  test("is refused if its command is longer than nacre stores", async () => {
+  test("is refused if its command is longer than the text that nacre stores", async () => {
     const { shell } = await driveAsked(BASH);
     const long = "x".repeat(TERMINAL_LINE_MAX_CHARS - 10);
     const tooLong = { code: "limit_reached", error: expect.stringContaining("Press Ctrl-C") };

@@ -93,7 +93,7 @@ test("a cached verdict is outdated if one of its links changes before the comman
   expect(facts.links.isCurrent()).toBe(false);
 });
 
-test("the cache contains a bounded number of commands, the most recently used ones", () => {
+test("the cache keeps a bounded number of commands: the most recently used ones", () => {
   verdictOf("true");
   for (let i = 1; i < VERDICT_CACHE_MAX_COUNT; i++) verdictOf(`echo ${i}`);
   verdictOf("true");

@@ -52,7 +52,7 @@ describe("the advice on how to allow a command", () => {
     ["cli", "use: nacre run --sandbox workspace-write"],
     ["mcp", "start the server with: nacre mcp --sandbox workspace-write"],
   ] as const)(
-    "names the sandbox first if it allows the command, as in the entry point %s",
+    "names the sandbox first if the sandbox allows the command, in the words of the entry point %s",
     (entryPoint, way) => {
       const resolved = createJudging({ entryPoint });
       const facts = resolved.facts(WORKSPACE, { cwd: WORKSPACE, terminal: true });
@@ -64,7 +64,7 @@ describe("the advice on how to allow a command", () => {
     },
   );
 
-  test("names the user's own rule if that rule asks", () => {
+  test("names a rule of the user if that rule asks", () => {
     const rules = [{ id: "ask-ls", verdict: "ask", program: "ls", matches: "ls" }] as const;
     expect(remediesFor("ls", { rules }).words).toMatch(
       /^To allow it, .*change the rule ask-ls in the option rules/,

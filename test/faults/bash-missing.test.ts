@@ -106,7 +106,7 @@ test("a file called bash in PATH that is not executable is skipped", async () =>
   expect(await host.wait(id)).toMatchObject({ exitCode: 3 });
 });
 
-test("directories in PATH that the user may not enter are skipped", async () => {
+test("directories in PATH that the user may not enter are skipped in the search for bash", async () => {
   const closed = join(directory(), "closed");
   mkdirSync(closed, { mode: 0o000 });
   const state = giveAway(directory());

@@ -32,13 +32,13 @@ test("callers can read the level of containment", async () => {
   expect(usual.containment).toBe("tag");
 });
 
-test("without tags a command's limit on file locks stays unlimited", async () => {
+test("without tags, a command's limit on file locks stays unlimited", async () => {
   const shell = await run(manager({ containment: "best-effort" }), "ulimit -Hx");
   expect(shell.getAllOutput()).toBe("unlimited\n");
 });
 
 for (const { kind, what } of FOUND) {
-  test(`without tags ${what} is killed with its shell`, async () => {
+  test(`without tags, ${what} is killed with its shell`, async () => {
     const marks = new Mark();
     const mark = marks.next();
     const shell = await manager({ containment: "best-effort" }).createShell({
@@ -54,7 +54,7 @@ for (const { kind, what } of FOUND) {
   });
 }
 
-test("without tags a child in a separate session with an empty environment is found by its parent", async () => {
+test("without tags, a child in a separate session with an empty environment is found through its parent", async () => {
   const marks = new Mark();
   const mark = marks.next();
   const shell = await manager({ containment: "best-effort" }).createShell({
@@ -70,7 +70,7 @@ test("without tags a child in a separate session with an empty environment is fo
   expect(report.survivors).toEqual([]);
 });
 
-test("without tags the leftovers of a foreground command are named and can be killed", async () => {
+test("without tags, the leftovers of a foreground command are named and can be killed", async () => {
   const marks = new Mark();
   const [plain, apart] = [marks.next(), marks.next()];
   const shell = await run(
@@ -88,7 +88,7 @@ test("without tags the leftovers of a foreground command are named and can be ki
   expect(marks.processes()).toEqual([]);
 });
 
-test("without tags killing one shell leaves another one and its children alone", async () => {
+test("without tags, killing one shell does not affect another shell and its children", async () => {
   const shells = manager({ containment: "best-effort" });
   const marks = new Mark();
   const [killed, spared] = [marks.next(), marks.next()];
@@ -101,7 +101,7 @@ test("without tags killing one shell leaves another one and its children alone",
   expect(two.status).toBe("running");
 });
 
-test("without tags the death of the host ends the groups of its shells and the processes with their environment", async ({
+test("without tags, the death of the host ends the groups of its shells and the processes with their variable", async ({
   annotate,
 }) => {
   const marks = new Mark();
@@ -122,7 +122,7 @@ test("without tags the death of the host ends the groups of its shells and the p
   await eventually(() => expect(processesWith(stateRoot)).toEqual([]));
 });
 
-test("without tags a finished shell's background process ends with the host", async () => {
+test("without tags, the background process of a finished shell ends with the host", async () => {
   const marks = new Mark();
   const dir = directory();
   const options = { stateRoot: join(dir, "state"), containment: "best-effort" as const };

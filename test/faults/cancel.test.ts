@@ -97,7 +97,7 @@ describe("an interrupt in a session", () => {
     expect(existsSync(join(opened.dir, "marker"))).toBe(false);
   });
 
-  test("spares processes that earlier commands left running", async () => {
+  test("does not end processes that earlier commands left running", async () => {
     const mark = new Mark();
     const opened = openSession(shells);
     const earlier = mark.next();
@@ -153,7 +153,7 @@ async function cancelAtRandom(manager: ShellManager, dir: string, count: number)
     const { outcome } = await session.run(command, { signal: abort.signal });
     before = { command, files: filesIn(dir) };
     expect(outcome).toMatchObject({ kind: "aborted" });
-    // Run another command in the session: it gives a process that survived the cancel time to write.
+    // Run another command in the session: this gives any process that survived the cancel enough time to write.
     if (cancels % 10 === 9) await session.run("sleep 0.05");
   }
   await manager.session("last", { workingDir: dir }).run("sleep 0.2");

@@ -66,7 +66,7 @@ test.each([
   ["a size that fits into a fifo", 30_000, 1],
   ["a size that does not fit into a fifo", 100_000, 1],
   ["nearly the maximum size", 100_000, 18],
-])("an environment of %s reaches the command and its children complete", async (_, size, count) => {
+])("an environment of %s reaches the command and its children completely", async (_, size, count) => {
   const names = Array.from({ length: count }, (_unused, i) => `BULK_${i}`);
   const env = Object.fromEntries(names.map((name, i) => [name, String(i % 10).repeat(size)]));
   const shell = await run(manager(), "env -0 | tr '\\0' '\\n' | grep ^BULK_ | sort", { env });

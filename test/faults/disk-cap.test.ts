@@ -20,7 +20,7 @@ function sizes(path: string): { logical: number; allocated: number } {
   return { logical: size, allocated: blocks * 512 };
 }
 
-test("a runaway command leaves exactly the cap on disk, and the result says so", async () => {
+test("a runaway command stores output exactly up to the cap, and the result reports that", async () => {
   const shell = await run(manager({ capBytes: CAP }), "yes");
   expect(sizes(shell.outputFiles.stdout).logical).toBe(CAP);
   expect(sizes(shell.outputFiles.stdout).allocated).toBeLessThanOrEqual(CAP);
@@ -95,7 +95,7 @@ async function readyToRunAway(): Promise<{
   const dir = directory();
   const fifo = join(dir, "go");
   execFileSync("mkfifo", [fifo]);
-  // Use no slots: the test kills all of nacre's processes, so none would end a slot.
+  // Use no slots: the test kills all of nacre's processes, so no process would end a slot.
   await host.manager({ stateRoot: join(dir, "state"), capBytes: CAP, poolSize: 0 });
   const started = await host.start({ command: `read -r < ${fifo}; exec yes` });
   return {
@@ -119,7 +119,7 @@ async function recordOf(path: string): Promise<ExitRecord> {
   }, 15_000);
 }
 
-test("a runaway command stays within its cap even if its host, keeper and deputy are killed", async () => {
+test("a runaway command does not exceed its cap even if its host, keeper and deputy are killed", async () => {
   const { started, keeper, release, kill } = await readyToRunAway();
   const deputy = await deputyOf(keeper);
   // Stop the keeper first: a running keeper would end the command, and the host would replace a dead one.
@@ -155,7 +155,7 @@ test("after the host is killed, the record is complete and no process dies of th
   expect(sizes(started.files.stdout).logical).toBe(CAP);
 });
 
-test("the keeper and the shims ignore SIGPIPE, and the command does not", async () => {
+test("the keeper and the shims ignore SIGPIPE, but the command does not", async () => {
   const { started, keeper, release } = await readyToRunAway();
   const ignoresSigpipe = (pid: number) => {
     const [, mask = ""] = /^SigIgn:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

@@ -41,7 +41,7 @@ describe("in a session", () => {
     expect(aboutOutput((await host.inSession("exit 3")).notes)).toEqual([]);
   });
 
-  test("a command that fills the disk and ends bash keeps its exit code and output, and the state returns once space is free", async () => {
+  test("a command that fills the disk and ends bash keeps its exit code and output; free space restores the state", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     await host.inSession("V=kept");
@@ -83,7 +83,7 @@ describe("in a session", () => {
     expect(ended).toMatchObject({ exitCode: 6, remarks: [expect.stringMatching(SPOOL_FULL)] });
   });
 
-  test("state that cannot be saved is reported, and is lost only when bash ends", async () => {
+  test("a state that cannot be saved is reported, and is lost only when bash ends", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     // Allocate a block for output before the disk is full.
@@ -119,7 +119,7 @@ describe("in a session", () => {
     expect(await host.inSession("echo now")).toMatchObject({ exitCode: 0, out: "now\n", notes: [] });
   });
 
-  test("a background start on a full disk fails with a clear error; after space is freed, the next start inherits the session state", async () => {
+  test("a background start on a full disk fails with a clear error; with free space, it inherits the session's state", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     await host.inSession("export V=kept; f() { echo f $V; }");

@@ -12,7 +12,7 @@ import { bash, HELLO } from "../mcp/raw.ts";
 
 const { directory, onDisk } = useSmallDisks();
 
-test("a command that fills the disk keeps its exit code, and the result says spool full", async () => {
+test("a command that fills the disk keeps its exit code, and the result reports a full spool", async () => {
   const { host } = await onDisk();
   const { id } = await host.start({ command: "trap '' PIPE; head -c 4M /dev/zero 2>/dev/null; exit 7" });
   const ended = await host.wait(id);
@@ -20,7 +20,7 @@ test("a command that fills the disk keeps its exit code, and the result says spo
   expect(ended.remarks).toEqual([expect.stringMatching(SPOOL_FULL)]);
 });
 
-test("a command that cannot print to a full disk dies of SIGPIPE, and the result says why", async () => {
+test("a command that cannot print to a full disk dies of SIGPIPE, and the result gives the reason", async () => {
   const { host } = await onDisk();
   const { id } = await host.start({ command: "yes" });
   const ended = await host.wait(id);

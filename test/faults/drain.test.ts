@@ -40,7 +40,7 @@ test("output that a command prints right before SIGKILL is kept", async () => {
   }
 });
 
-test("a command ends at once although its leftover keeps printing", async () => {
+test("a command ends at once, although its leftover keeps printing", async () => {
   const shells = manager();
   const shell = await run(shells, "yes & disown; echo mine >&2; exit 3", { capBytes: 1024 ** 3 });
   expect(shell.exitCode).toBe(3);

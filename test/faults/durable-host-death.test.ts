@@ -103,7 +103,7 @@ test("leftovers of a durable shell end after the shell exits without a host", as
   expect(durables.manager(root).getShell(id)?.exitCode).toBe(4);
 });
 
-test("a finished shell of a dead host is found by its id, durable or not, and no other scope sees it", async () => {
+test("a dead host's finished shell, durable or not, is found by its id, but not by other scopes", async () => {
   const root = durables.root();
   const host = await durables.host(root);
   const ids: string[] = [];

@@ -123,7 +123,7 @@ test(`the death of a host with ${SHELLS} shells leaves the ${SHELLS} shells of a
   for (const id of doomed) expect(await living.wait(id)).toMatchObject({ status: "killed" });
 });
 
-test("waits and live readers work on an adopted shell as on a shell that the host started", async () => {
+test("waits and live reads of an adopted shell work as for a shell that the host started", async () => {
   const root = durables.root();
   const go = join(shells.directory(), "go");
   const host = await durables.host(root);

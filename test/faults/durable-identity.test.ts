@@ -16,7 +16,7 @@ const noReuse = whyNoPidReuse();
 const reuseTitle = noReuse === undefined ? "" : ` (not here: ${noReuse})`;
 
 test.skipIf(noReuse)(
-  `a shell with a dead shim whose PID was reused is lost, and the new process is not touched${reuseTitle}`,
+  `a shell whose dead shim's PID was reused is lost, and the new process is not touched${reuseTitle}`,
   async () => {
     await inPidNamespace(async ({ prefix, outside, takePid, marked }) => {
       const root = durables.root();

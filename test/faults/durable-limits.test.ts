@@ -1,4 +1,4 @@
-// After its host died, a durable shell still has its deadline and disk cap, and keeps its exit code on a full
+// After the death of its host, a durable shell still has its deadline and disk cap, and keeps its exit code on a full
 // disk.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -93,7 +93,7 @@ test("a runaway command whose host is dead stops exactly at its disk cap", async
   expect(shell?.remarks).toEqual([expect.stringMatching(/^output cap reached/)]);
 });
 
-test("a runaway command that continues at its cap ends at its deadline, with exactly the cap on disk", async () => {
+test("a runaway command that continues at its cap ends at its deadline, with the cap's size on disk", async () => {
   const root = durables.root();
   const host = await durables.host(root);
   const { id, files } = await host.start({
@@ -138,7 +138,7 @@ async function sharedDisk(dir: string): Promise<readonly string[]> {
   return ["nsenter", "-t", String(holder.pid), ...user, "-m", "--"];
 }
 
-test("durable shells keep their exit codes on a disk that fills up after the host's death, and the result says spool full", async ({
+test("durable shells keep their exit codes if the disk fills up after the host's death, and report a full spool", async ({
   skip,
 }) => {
   skip(!canMount(), CANNOT_MOUNT);

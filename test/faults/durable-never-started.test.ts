@@ -28,11 +28,11 @@ async function dieAt(
   const host = await durables.host(root, { manager: { poolSize: 1 } });
   const { id } = await host.start({ command: "true" });
   await host.wait(id);
-  // Wait until a slot is ready: the start then needs nothing more from the keeper.
+  // Wait until a slot is ready, so that the start needs nothing more from the keeper.
   await eventually(() => expect(waiting(root)).toHaveLength(1));
   const pid = keeperPid(root, host.pid);
   await eventually(() => expect(isServing(pid)).toBe(true));
-  // Stop the keeper: it cannot act between its host's death and its own.
+  // Stop the keeper, so that it cannot act between its host's death and its own.
   if (keeper !== "lives") process.kill(pid, "SIGSTOP");
   const deputies = keeper === "is killed with its deputy" ? deputyPids(root) : [];
   await host.ask("dieAt", { point, first: keeper === "lives" ? [] : [...deputies, pid] });
@@ -121,7 +121,7 @@ test("the next host ends the shells and waiting slots of a host that was killed 
   expect(readdirSync(join(root, "shells"))).toEqual([id]);
 });
 
-test("the waiting slots and the keeper of a host that lives are left alone", async () => {
+test("the waiting slots and the keeper of a live host are left alone", async () => {
   const root = durables.root();
   const host = await durables.host(root);
   await host.wait((await host.start({ command: "true" })).id);

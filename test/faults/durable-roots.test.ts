@@ -19,7 +19,7 @@ const durables = useDurables(shells);
 
 const NAMES = ["with spaces and 'quotes'", "naïve-漢字-🐚", "[glob]*?$HOME", "new\nline"];
 
-test("durable shells in state roots with odd names are adopted, and orphans there are ended", async () => {
+test("in state roots with odd names, durable shells are adopted and orphans are ended", async () => {
   await Promise.all(
     NAMES.map(async (name) => {
       const root = join(durables.root(), name);

@@ -13,7 +13,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const shells = useShells();
 const durables = useDurables(shells);
 
-test("many live and many finished shells of a dead host are adopted at once, each with its state", async ({
+test("many live and finished shells of a dead host are adopted at once, each with its own status", async ({
   annotate,
 }) => {
   const root = durables.root();
@@ -57,7 +57,7 @@ test("many live and many finished shells of a dead host are adopted at once, eac
   expect(marks.processes()).toEqual([]);
 });
 
-test("a sweep by age and quota touches no running shell, whether its host lives or not", async () => {
+test("a sweep by age and quota removes no running shell, whether its host lives or not", async () => {
   const root = durables.root();
   const spool = new StateRoot(root);
   const marks = new Mark();

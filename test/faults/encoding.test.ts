@@ -22,7 +22,7 @@ async function drip(file: string, lines: PassThrough, afterByte: () => void | Pr
   }
 }
 
-test("text that arrives one byte at a time is exact for a live reader", async () => {
+test("a live reader gets exact text, even if it arrives one byte at a time", async () => {
   const stdin = new PassThrough();
   const shell = await manager().createShell({ command: `${DRIP} '${TEXT}'`, workingDir: "/", stdin });
   const pieces: string[] = [];
@@ -38,7 +38,7 @@ test("text that arrives one byte at a time is exact for a live reader", async ()
   expect(pieces.join("")).toBe(TEXT);
 });
 
-test("text that arrives one byte at a time is exact for a reader that polls", async () => {
+test("a reader that polls gets exact text, even if it arrives one byte at a time", async () => {
   const stdin = new PassThrough();
   const shell = await manager().createShell({ command: `${DRIP} '${TEXT}' >&2`, workingDir: "/", stdin });
   const pieces: string[] = [];

@@ -47,7 +47,7 @@ test("killing an ended shell kills a daemon that it left running", async () => {
   expect(shell).toMatchObject({ status: "completed", exitCode: 0 });
 });
 
-test("killAll ends all escapes at once, each from a separate shell", async () => {
+test("killAll ends all kinds of escapes at once, each in a separate shell", async () => {
   const possible = ESCAPES.filter(({ impossible }) => impossible?.() === undefined);
   const shells = manager({ killGraceMs: 200 });
   const marks = new Mark();
@@ -63,7 +63,7 @@ test("killAll ends all escapes at once, each from a separate shell", async () =>
   expect(shells.listShells().map(({ status }) => status)).toEqual(possible.map(() => "killed"));
 });
 
-test("killing one shell leaves the escapes of another alone", async () => {
+test("killing one shell does not affect the escaped processes of another shell", async () => {
   const shells = manager();
   const marks = new Mark();
   const dir = directory();

@@ -55,7 +55,7 @@ test.each([
   expect(readEndRecord(shell.started.files.record).exit).toMatchObject({ code: exitCode });
 });
 
-test("a command whose child died of a signal continues, and reads 128 + the signal as the child's exit code", async () => {
+test("if a child dies of a signal, the command continues, and sees the exit code 128 + signal", async () => {
   const shell = await run(manager(), "bash -c 'kill -9 $$'; echo code=$?; exit 5");
   expect(shell).toMatchObject({ exitCode: 5, signal: null });
   expect(shell.getAllOutput()).toContain("code=137\n");

@@ -184,7 +184,7 @@ class Round {
     hosts[which] = await ReportHost.start(this.#base, random(2) === 0);
   }
 
-  /** Counts the reports in an answer. Without one, the ends in the previous answer may not be marked. */
+  /** Counts the reports in an answer. If there is no answer, the ends in the previous answer may not be marked. */
   #take(found: CallResult | undefined, host: ReportHost): void {
     if (!found) return;
     host.reported = [];

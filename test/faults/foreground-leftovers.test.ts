@@ -60,7 +60,7 @@ for (const { size, bytes, turns } of [
   { size: "200 kB", bytes: 200_000, turns: isLong ? 40 : 5 },
   { size: "5 MB", bytes: 5_000_000, turns: isLong ? 8 : 3 },
 ]) {
-  test(`${size} of output right before the exit are complete while a leftover has the pipe open`, async () => {
+  test(`${size} of output right before the exit arrive completely while a leftover has the pipe open`, async () => {
     const shells = manager();
     const marks = new Mark();
     for (let turn = 0; turn < turns; turn++) {

@@ -71,7 +71,7 @@ test("a session ends, whether it waits for a command or runs one", async () => {
 
 for (const containment of ["auto", "best-effort"] as const) {
   test.each(ORDERS)(
-    `a running shell ends with all of its processes, and its record has the cause; containment ${containment} (killed: %s)`,
+    `a running shell ends with all of its processes, and its record contains the cause; containment ${containment} (killed: %s)`,
     async (order) => {
       const root = durables.root();
       const marks = new Mark();

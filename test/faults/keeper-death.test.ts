@@ -118,7 +118,7 @@ test("starts succeed while a dead keeper is replaced", async () => {
   }
 });
 
-test("starts that are under way when the keeper dies settle with a shell or a clear error", async () => {
+test("a start that is in progress when the keeper dies returns a shell or fails with a clear error", async () => {
   const shells = manager({ poolSize: 0 });
   await shells.warmUp();
   const starts = Array.from({ length: 12 }, () => run(shells, "echo here"));
@@ -163,7 +163,7 @@ for (const { when, program } of [
   });
 }
 
-test("after many kills in a row, the keeper starts again for the next command", async () => {
+test("after the keeper was killed many times in a row, a new keeper starts for the next command", async () => {
   const shells = manager({ poolSize: 0 });
   await run(shells, "true");
   for (let deaths = 0; deaths < 5; deaths++) await replaceKeeper(shells.root.path);
@@ -198,7 +198,7 @@ test("a keeper that hangs does not block a kill", async () => {
   }
 });
 
-test("a host whose keeper died while the host waited exits by itself and leaves nothing behind", {
+test("a host whose keeper dies while the host waits exits by itself and leaves nothing behind", {
   timeout: 12_000,
 }, async () => {
   const marks = new Mark();

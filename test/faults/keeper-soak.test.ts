@@ -92,7 +92,7 @@ test("a kill does not wait for hundreds of queued starts", async () => {
   expect(shells.listRunning()).toEqual([]);
 });
 
-test("each process-table scan of a kill covers all of its shells, for one shell and for forty", async () => {
+test("each scan of the process table by a kill covers all shells to kill, whether one or forty", async () => {
   const root = new StateRoot(join(directory(), "state"));
   const engine = new Engine({ root, environment: { PATH: "/usr/bin:/bin" } });
   try {
@@ -109,7 +109,7 @@ test("each process-table scan of a kill covers all of its shells, for one shell 
       // Compare PID and start time: another process can have reused the PID.
       const alive = targets.filter(({ started }) => isSameProcess(started.commandPid, started.commandStart));
       expect(alive.map(({ started }) => started.commandPid)).toEqual([]);
-      // The number of scans depends on how long killed processes take to end on a busy machine, not on the number of shells.
+      // On a busy machine, killed processes take longer to end, so the number of scans varies.
       expect(scans.length).toBeGreaterThan(0);
       expect(scans).toEqual(scans.map(() => count));
     }
@@ -146,7 +146,7 @@ async function sleeper(engine: Engine): Promise<KillTarget> {
 
 // --- the keeper program by itself ------------------------------------------------------------------
 
-test("a request that arrives one byte at a time is one request", async () => {
+test("a request that arrives one byte at a time counts as one request", async () => {
   const { child, line, slot, env } = await bareKeeper();
   for (const byte of Buffer.from(env + slot(7))) {
     await new Promise<void>((resolve) => child.stdin.write(Buffer.of(byte), () => setImmediate(resolve)));
@@ -154,7 +154,7 @@ test("a request that arrives one byte at a time is one request", async () => {
   expect(await line()).toMatch(/^ready 7( \d+){3}/);
 });
 
-test("requests that arrive all at once are all answered", async () => {
+test("requests that arrive at the same time are all answered", async () => {
   const { child, line, slot, env } = await bareKeeper();
   const numbers = Array.from({ length: 20 }, (_, i) => i);
   child.stdin.write(env + numbers.map(slot).join(""));

@@ -1,5 +1,5 @@
-// A toolkit waits for the traps of a cancelled command during its own kill grace period, not during the
-// default one.
+// A toolkit with its own kill grace period waits that long for the traps of a cancelled command, not for the
+// default period.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -49,7 +49,7 @@ test("the same measurements detect a host that reads 300 MiB at once", { timeout
   expect(followed.busyMs).toBeGreaterThan(BUSY_MAX_MS);
 });
 
-test("output without a reader does not make the host grow or the command wait", async () => {
+test("output that no reader reads neither increases the host's memory nor makes the command wait", async () => {
   const before = process.memoryUsage.rss();
   const shell = await run(manager(), `head -c ${200 * MIB} /dev/zero; echo >&2 done`);
   expect(statSync(shell.outputFiles.stdout).size).toBe(200 * MIB);
@@ -76,7 +76,7 @@ test("a large backlog arrives in several reads, without a lost byte or a split c
   expect(text === "ä€𝄞".repeat(2_000_000)).toBe(true);
 });
 
-test("twenty shells that print at once lose no byte", async () => {
+test("twenty shells that print at the same time lose no byte", async () => {
   const shells = manager();
   const all = await Promise.all(
     Array.from({ length: 20 }, () => run(shells, "seq 1 200000; seq 1 200000 >&2")),

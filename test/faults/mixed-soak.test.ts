@@ -23,9 +23,9 @@ const durables = useDurables(shells);
 const COMMANDS = Number(process.env["NACRE_SOAK_COMMANDS"] ?? 200);
 const IN_FLIGHT = 8;
 const PRINTED_BYTES = 10 * 1024 ** 2;
-/** Half of the output of the first half of a short run, so that every run has something to sweep. */
+/** In a short run, half of the output that its first half prints. So even a short run has something to sweep. */
 const QUOTA_BYTES = Math.min(256, COMMANDS / 8) * 1024 ** 2;
-/** Allowance for the garbage collector's noise over the second half of a run. */
+/** Tolerance for noise of the garbage collector during the second half of a run. */
 const HEAP_GROWTH_MAX_BYTES = 1024 ** 2;
 const BUFFER_GROWTH_MAX_BYTES = 256 * 1024;
 
@@ -262,7 +262,7 @@ function growth(values: readonly number[]): number {
   return slope * values.length;
 }
 
-/** The bytes of all files below. What is removed meanwhile does not count. */
+/** The bytes of all files below. A file that is removed in the meantime does not count. */
 function sizeOf(dir: string): number {
   return (attempt(() => readdirSync(dir, { withFileTypes: true })) ?? []).reduce((bytes, entry) => {
     const path = join(dir, entry.name);

@@ -47,7 +47,7 @@ test("killing the outer shell ends everything the inner host has started", async
   expect(outer.status).toBe("killed");
 });
 
-test("killing an inner shell leaves the other inner shell, the inner host and the outer shell alone", async () => {
+test("killing an inner shell does not affect the other inner shell, the inner host and the outer shell", async () => {
   const shells = manager();
   const marks = new Mark();
   const dir = directory();
@@ -68,7 +68,7 @@ test("killing an inner shell leaves the other inner shell, the inner host and th
   expect([outer.status, neighbour.status]).toEqual(["running", "running"]);
 });
 
-test("killing one outer shell leaves the host inside another one alone", async () => {
+test("killing one outer shell does not affect the host inside another outer shell", async () => {
   const shells = manager();
   const marks = new Mark();
   const [firstDir, secondDir] = [directory(), directory()];
@@ -82,7 +82,7 @@ test("killing one outer shell leaves the host inside another one alone", async (
   expect(two.outer.status).toBe("running");
 });
 
-test("the death of the inner host ends its shells and leaves the outer shell to report it", async () => {
+test("the death of the inner host ends its shells, and the outer shell reports this death", async () => {
   const shells = manager();
   const marks = new Mark();
   const dir = directory();

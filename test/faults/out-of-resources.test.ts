@@ -57,7 +57,7 @@ async function expectToWork(host: SpecialHost): Promise<void> {
 
 // --- file descriptors ---------------------------------------------------------------------------
 
-test("a first start without a free file descriptor reports the limit, and works once descriptors are free", async () => {
+test("a first start without a free file descriptor reports the limit, and works once one is free", async () => {
   const host = await withFewFiles();
   expect(await host.ask("takeDescriptors")).toMatchObject({ code: "EMFILE" });
   const refused = await host.refusedStart({ command: "true" });
@@ -67,7 +67,7 @@ test("a first start without a free file descriptor reports the limit, and works 
   await expectToWork(host);
 });
 
-test("a later start without a free file descriptor reports the limit, and works once descriptors are free", async () => {
+test("a later start without a free file descriptor reports the limit, and works once one is free", async () => {
   const host = await withFewFiles();
   await expectToWork(host);
   await host.ask("takeDescriptors");
@@ -107,7 +107,7 @@ test("a shell that ends while its host is out of file descriptors keeps its exit
   expect(await host.wait(id)).toMatchObject({ status: "failed", exitCode: 6 });
 });
 
-test("60 shells run under a limit of 256 open files, because a shell needs no descriptor in its host", async () => {
+test("60 shells run with a limit of 256 open files, because a shell needs no descriptor in its host", async () => {
   const host = await withFewFiles();
   const before = readdirSync(`/proc/${host.pid}/fd`).length;
   const started = [];
@@ -189,7 +189,7 @@ test("a start fails clearly if the keeper cannot fork, and works once it can", {
 
 // --- pipes --------------------------------------------------------------------------------------
 
-test("a job that is larger than a small pipe reaches its command after the user's pipe pages are used up", async () => {
+test("a job larger than a small pipe reaches its command even after the user's pipe pages are used up", async () => {
   const host = await withoutPrivileges();
   const dir = directory();
   // If a user's pipes exceed pipe-user-pages-soft, new pipes have room for 8 KiB instead of 64.

@@ -46,7 +46,7 @@ describe("a session's output file", () => {
     await expectNoTrouble(opened);
   });
 
-  test("truncated by the command: the result reports the loss even if the file has grown beyond its old size", async () => {
+  test("truncated by the command: the result reports the loss even if the file is now larger than before", async () => {
     const opened = openSession(shells);
     const { stdout, stderr } = await files(opened);
     const both = [stdout, stderr].map((file) => truncating(file, "before")).join("; ");
@@ -114,7 +114,7 @@ describe("a session's output file", () => {
       (path: string) => `mv ${path} ${path}.old; echo of another process > ${path}`,
     ],
   ])(
-    "%s, by the command or between two commands, is restored, and the result says so",
+    "%s by the command or between two commands: the file is restored, and the result says so",
     async (_what, act, command) => {
       const opened = openSession(shells);
       const restoredNote = expect.stringMatching(

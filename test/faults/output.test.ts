@@ -8,7 +8,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();
 
-test("writing to /dev/stderr and /dev/stdout loses nothing that was printed before", async () => {
+test("writing to /dev/stderr and /dev/stdout keeps the output that was printed before", async () => {
   const shell = await run(
     manager(),
     "echo a; echo A >&2; echo b > /dev/stderr; echo c > /dev/stdout; echo d; echo D >&2",
@@ -62,7 +62,7 @@ test("the exit record counts the bytes of both streams", async () => {
 });
 
 test.each(["stdout", "stderr"] as const)(
-  "a %s file shorter than its record reads as truncated",
+  "a %s file that is shorter than its exit record says counts as truncated",
   async (stream) => {
     const shell = await run(manager(), "echo some words; echo more words >&2");
     expect(shell.remarks).toEqual([]);

@@ -59,7 +59,7 @@ test("a stopped logger is continued, and no output is missing", async () => {
   expect(await opened.run("seq 5000 | tail -1")).toMatchObject({ out: "5000\n", notes: [] });
 });
 
-test("a logger that is stopped again and again delays one command, and its output does not appear in the next result", async () => {
+test("a logger that is stopped repeatedly delays one command, and its output is not in the next result", async () => {
   const opened = openSession(shells);
   const { stdout } = await opened.run("echo a");
   const logger = writerOf(stdout.path);
@@ -149,7 +149,7 @@ test("disposing of the manager ends a session with foreground and background com
   await eventually(() => expect(processesTouching(opened.manager.root.path)).toEqual([]));
 });
 
-test("a command that lowers the limit of the tag does not affect the next command", async () => {
+test("a command that lowers the hard limit that holds its tag does not affect the next command", async () => {
   const opened = openSession(shells);
   expect((await opened.run("ulimit -x 0")).exitCode).toBe(0);
   expect(await opened.say("echo next")).toBe("next");

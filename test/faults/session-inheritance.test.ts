@@ -23,7 +23,7 @@ async function pidOf({ run }: TestSession): Promise<number> {
 }
 
 describe("a background shell", () => {
-  test("names the functions that bash cannot read back, and has everything else", async () => {
+  test("names the functions that bash cannot read back, and inherits everything else", async () => {
     const opened = openSession(shells);
     await opened.run(KEPT);
     await opened.run(UNREADABLE);
@@ -34,7 +34,7 @@ describe("a background shell", () => {
     expect(shell.remarks).toEqual([NAMED]);
   });
 
-  test("names them even if the session's bash was replaced and names them itself", async () => {
+  test("names those functions even if the session's next bash has to name them, too", async () => {
     const opened = openSession(shells);
     await opened.run(UNREADABLE);
     const pid = await pidOf(opened);

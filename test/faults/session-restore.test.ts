@@ -10,7 +10,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const shells = useShells({ shareManager: true });
 const STATES = isLong ? 500 : 15;
 
-/** Prints all state that a later command could see, in separate sections. */
+/** Prints all state that a later command could see, one section per kind of state. */
 const PRINT_STATE = [
   "declare -p | grep -avE '^declare -[^ ]+ (BASH|EPOCH|LINENO|PPID|RANDOM|SRANDOM|SECONDS|PIPESTATUS|FUNCNAME|HISTCMD|DIRSTACK|GROUPS|_=|__nacre)'",
   "declare -f",
@@ -28,7 +28,7 @@ const PRINT_STATE = [
 
 async function killBash({ session, run }: TestSession): Promise<void> {
   const pid = Number((await run('builtin echo "$$"')).out);
-  // Check the PID, because the random state can change the output of echo: kill no other process.
+  // Check the PID before the kill: the random state can change the output of echo, so it could be another process.
   expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toContain("--noprofile");
   // Wait for the saved state: bash saves it after its result.
   await session.save();

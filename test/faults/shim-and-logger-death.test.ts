@@ -79,7 +79,7 @@ test("a lost shell no longer counts as a live shell, and the next command runs",
   expect((await run(shells, "echo next")).getAllOutput()).toBe("next\n");
 });
 
-test("a zombie shim does not count as a running shell: the exit record counts", async () => {
+test("a shell whose shim is a zombie does not count as running: its exit record decides", async () => {
   const shells = manager();
   const go = join(directory(), "go");
   const shell = await startReady(shells, `until [[ -e ${go} ]]; do sleep 0.02; done; exit 4`);
@@ -91,7 +91,7 @@ test("a zombie shim does not count as a running shell: the exit record counts", 
   });
 });
 
-test("a shell whose killed shim is a zombie is lost, for its status and for a wait", async () => {
+test("a shell whose killed shim is a zombie has the status lost, and a wait for the shell returns", async () => {
   const shells = manager({ killGraceMs: 200 });
   const marks = new Mark();
   const shell = await startReady(shells, `sleep ${marks.next()}`);

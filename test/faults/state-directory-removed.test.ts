@@ -30,11 +30,11 @@ function removing(path: string): string {
 
 const REMOVALS: readonly (readonly [what: string, removal: (root: string) => void])[] = [
   ["the state directory", remove],
-  ["everything in the state directory", empty],
+  ["the content of the state directory", empty],
   ["keepers/", (root) => remove(join(root, "keepers"))],
-  ["everything in keepers/", (root) => empty(join(root, "keepers"))],
+  ["the content of keepers/", (root) => empty(join(root, "keepers"))],
   ["shells/", (root) => remove(join(root, "shells"))],
-  ["everything in shells/", (root) => empty(join(root, "shells"))],
+  ["the content of shells/", (root) => empty(join(root, "shells"))],
 ];
 
 /** Waits until the pool has slots again. */
@@ -46,8 +46,8 @@ async function poolFull(root: string): Promise<void> {
   );
 }
 
-describe.each(REMOVALS)("%s", (_what, removal) => {
-  test("removed between two commands of a session loses neither state nor output", async () => {
+describe.each(REMOVALS)("if %s is removed", (_what, removal) => {
+  test("between two commands, a session loses neither state nor output", async () => {
     const { bash, manager } = tools();
     await bash("v=kept; cd /");
     removal(manager.root.path);
@@ -56,7 +56,7 @@ describe.each(REMOVALS)("%s", (_what, removal) => {
     expect((await bash("echo fresh", {}, { sessionId: "another" })).output).toBe("fresh\n");
   });
 
-  test("removed while slots wait does not prevent the next commands from running", async () => {
+  test("while slots wait, the next commands run", async () => {
     const { call, manager } = tools();
     await call("bash", { command: "true" });
     await poolFull(manager.root.path);
@@ -70,7 +70,7 @@ describe.each(REMOVALS)("%s", (_what, removal) => {
     }
   });
 
-  test("removed while commands run does not affect their exit codes and output", async () => {
+  test("while commands run, their exit codes and output are not affected", async () => {
     const { bash, call, start, dir, manager } = tools();
     const command =
       "echo before; touch running.$BASHPID; until [ -e go ]; do sleep 0.02; done; echo after; (exit 5)";
@@ -91,7 +91,7 @@ describe.each(REMOVALS)("%s", (_what, removal) => {
   });
 });
 
-test("a command that removes the state directory itself keeps its output and exit code, and the next ones run", async () => {
+test("a command that removes the state directory keeps its output and exit code, and the next commands run", async () => {
   const { bash, call, manager } = tools();
   const { path } = manager.root;
   const command = `echo before; ${removing(path)}; echo after; (exit 6)`;
@@ -158,7 +158,7 @@ describe.each([
   });
 });
 
-test("the error names a state directory that its user can no longer write to, and starts work again once it is writable", async () => {
+test("the error names a state directory that is not writable; starts work again once it is writable", async () => {
   const base = directory();
   chmodSync(base, 0o755);
   const state = join(giveAway(makeDir(join(base, "own"))), "state");

@@ -16,13 +16,13 @@ const { manager, directory, run } = shells;
 const durables = useDurables(shells);
 const startHost = useHosts();
 
-/** Enough for a busy machine, but shorter than the wait that a stopped process once caused. */
+/** Long enough for a busy machine, but shorter than the wait that stopped processes caused in an earlier version. */
 const QUICK_MS = 8_000;
 
 const STOPPED = "kill -STOP $PPID; echo up; sleep 300";
 
 describe("a stopped shim", () => {
-  test("does not keep a kill from ending its shell", async () => {
+  test("does not prevent a kill from ending its shell", async () => {
     const shell = await manager().createShell({ command: STOPPED, workingDir: "/" });
     await shell.waitFor({ pattern: /up/ }, 10_000);
     // Wait: the kernel stops the shim only when the shim runs next.
@@ -39,7 +39,7 @@ describe("a stopped shim", () => {
     expect(shell.getAllOutput()).toBe("done\n");
   });
 
-  test("that cannot be continued is named, and its shell is not reported as killed", async () => {
+  test("that cannot be continued is named in the report, and its shell does not count as killed", async () => {
     const shell = await manager().createShell({ command: STOPPED, workingDir: "/" });
     await shell.waitFor({ pattern: /up/ }, 10_000);
     const held = await withHeldShim(shell);
@@ -125,7 +125,7 @@ describe("a stopped keeper", () => {
     expect((await run(shells, "echo fine")).getAllOutput()).toBe("fine\n");
   });
 
-  test("and a stopped deputy do not delay the disposal of their manager, and end with it", async () => {
+  test("and a stopped deputy end when their manager is disposed of, without delay", async () => {
     const shells = manager();
     await run(shells, "true");
     const keeper = keeperPid(shells.root.path);

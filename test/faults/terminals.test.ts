@@ -20,7 +20,7 @@ async function until(shell: ShellProcess, waiting: string): Promise<readonly str
   }, 20_000);
 }
 
-test("all escapes at once end with the terminal's shell", async () => {
+test("processes that try every kind of escape at once end with the terminal's shell", async () => {
   const possible = ESCAPES.filter(({ impossible }) => impossible?.() === undefined);
   expect(possible.length).toBeGreaterThanOrEqual(14);
   const marks = new Mark();
@@ -63,7 +63,7 @@ describe("a durable terminal", () => {
     expect((await shell?.screen())?.screen.join("\n")).toContain("got end");
   });
 
-  test("gets no second answer to an old query from the next host", async () => {
+  test("gets no second answer from the next host to an old query", async () => {
     const root = durables.root();
     const host = await durables.host(root);
     const command = `printf 'up\\n\\033[6n'; IFS= read -rsd R answer; echo answered; read -rsn 1 key; echo "key $key"; exit 4`;

@@ -70,7 +70,7 @@ test("the error names a working directory that the user may not enter", async ()
   expect(await host.wait(id)).toMatchObject({ exitCode: 6 });
 });
 
-test("a working directory that vanishes during the start is a failed start, not an exit code", async () => {
+test("if the working directory vanishes during the start, the start fails; there is no exit code", async () => {
   const dir = join(directory(), "short-lived");
   mkdirSync(dir);
   const starting = manager().createShell({ command: "echo ran", workingDir: dir });
@@ -82,7 +82,7 @@ test("a working directory that vanishes during the start is a failed start, not 
   expect(shell.getAllOutput()).toBe("");
 });
 
-test("if the directory of a background run was gone, its output file says that it could not start", async () => {
+test("if the directory of a background run is gone, the output file says that the start failed", async () => {
   const dir = join(directory(), "vanishing");
   mkdirSync(dir);
   const options = { workingDir: dir, streams: "merged", trailer: true, durable: true } as const;

@@ -216,7 +216,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).toBe("ok\n");
   });
 
-  test("in a writable home directory without credentials, tools can create their directories but no credential files", async () => {
+  test("in a writable home without credentials, tools can create their directories but no credential files", async () => {
     const bare = join(outside, "bare-home");
     mkdirSync(bare);
     setVariable("HOME", bare);

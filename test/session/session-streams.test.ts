@@ -26,7 +26,7 @@ describe("the exit code of the previous command", () => {
   });
 });
 
-test("a copy of stdout prints into the output of the command that uses it, even after a long output or a leftover", async () => {
+test("a copy of stdout prints to the command that uses it, even after a long output or a leftover", async () => {
   const { run } = openSession(shells);
   await run("exec 3>&1 4>&2");
   await run("seq 20000");

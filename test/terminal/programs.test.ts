@@ -152,7 +152,7 @@ test("a menu of whiptail returns the chosen entry", async ({ skip }) => {
   expect((await menu.look()).text).toBe("b");
 });
 
-test("a program that asks for the position of the cursor gets one answer, and reading the screen sends no other", async () => {
+test("a program that asks for the cursor position gets one answer; reading the screen sends no other", async () => {
   const tools = make(TERMINALS);
   mkdirSync(join(tools.dir, "sub"));
   const asks = `printf 'abc\\033[6n'; IFS= read -rsd R -t 20 answer; printf '%q\\n' "$answer"; read -rst 1 -n 1 more; echo "more:$more"; read -r`;

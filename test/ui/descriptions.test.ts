@@ -24,7 +24,7 @@ async function started({ dir, home }: { dir: string; home: string }) {
   return { kit, ids: [background, detached].map(({ metadata }) => String(metadata?.["bash_id"])) };
 }
 
-test("nacre ps --json has the description and the agent, even of a command that continues in the background", async () => {
+test("nacre ps --json has the description and the agent, even of a command moved to the background", async () => {
   const { dir, home, nacre } = create();
   const { kit, ids } = await started({ dir, home });
   const shells: { id: string; description?: string; agent?: string }[] = JSON.parse(
