@@ -18,7 +18,7 @@ test("a shell runs its command, and stores both streams and the exit code", asyn
   expect(shell.getAllOutput()).toBe("hi\n[stderr]\noops\n");
 });
 
-test("shared() is one manager until reset() ends its shells and forgets it", async () => {
+test("shared() returns the same manager until reset() ends that manager's shells and forgets it", async () => {
   vi.stubEnv("NACRE_HOME", join(directory(), "state"));
   const shared = ShellManager.shared();
   expect(ShellManager.shared()).toBe(shared);
@@ -90,7 +90,7 @@ describe("the limit on live shells", () => {
 });
 
 describe("an idempotency key", () => {
-  test("makes repeated starts return the same shell, at once and later, within its scope", async () => {
+  test("makes repeated starts in its scope return the same shell, both at once and later", async () => {
     const shells = manager();
     const start = (scope?: string) =>
       shells.createShell({ ...sleep(), idempotencyKey: "k", ...(scope === undefined ? {} : { scope }) });
@@ -128,7 +128,7 @@ describe("forgetting", () => {
     expect(() => shells.forget(running)).toThrow(`${running.id} is still running; end it first.`);
   });
 
-  test("a shell does not protect its leftovers when the manager is disposed of", async () => {
+  test("a shell does not prevent the end of its leftovers when the manager is disposed of", async () => {
     const shells = manager();
     const shell = await run(shells, "setsid sleep 300 >/dev/null 2>&1 & echo $!; disown");
     const pid = Number(shell.getAllOutput());

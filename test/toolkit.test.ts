@@ -89,7 +89,7 @@ describe("a toolkit", () => {
     expect(new Set(kit.manager.listSessions().map(({ scope }) => scope))).toEqual(new Set(["mine"]));
   });
 
-  test("provides the sessions in which its tools run", async () => {
+  test("returns the sessions in which its tools run", async () => {
     const dir = directory();
     await using kit = await kitIn(dir, { scope: "mine", sessionId: "agent-1" });
     const shell = kit.session("agent-1");

@@ -40,7 +40,7 @@ test("metadata is typed by the name of the tool", () => {
   expectTypeOf<BashMetadata["exit_code"]>().toEqualTypeOf<number | null>();
 });
 
-test("calls are checked: the name of the tool, and its arguments", () => {
+test("the types check the tool name and the arguments of a call", () => {
   const calls = (kit: Toolkit<"shells">, name: string) => [
     kit.call("Bash", { command: "ls", run_in_background: true }),
     kit.call("BashOutput", { bash_id: "shell_1" }),
@@ -49,7 +49,7 @@ test("calls are checked: the name of the tool, and its arguments", () => {
     kit.call("Bsh", { command: "ls" }),
     // @ts-expect-error no such parameter
     kit.call("Bash", { comand: "ls" }),
-    // @ts-expect-error no such parameter next to the right one
+    // @ts-expect-error an unknown parameter next to a known one
     kit.call("Bash", { command: "ls", timeot: 5 }),
     // @ts-expect-error a number
     kit.call("Bash", { command: 1 }),
@@ -81,7 +81,7 @@ test("a result is a union: success decides which other fields are set", () => {
   expectTypeOf(read).returns.toEqualTypeOf<number>();
 });
 
-test("a run is a promise and an async iterable; a refusal has its rule", () => {
+test("a run is a promise and an async iterable, and the error of a refusal has a rule", () => {
   const run = (kit: Toolkit) => kit.run("ls", { onOutput: ({ stream, text }) => `${stream}${text}` });
   expectTypeOf(run).returns.toExtend<Promise<RunResult>>();
   expectTypeOf(run).returns.toExtend<AsyncIterable<OutputPiece>>();
@@ -91,7 +91,7 @@ test("a run is a promise and an async iterable; a refusal has its rule", () => {
   expectTypeOf<NacreError["rule"]>().toEqualTypeOf<string | undefined>();
 });
 
-test("options are closed, and none is required", () => {
+test("the types of options allow no unknown option, and require none", () => {
   expectTypeOf<{ workingDir: string }>().toExtend<ToolkitOptions>();
   expectTypeOf<object>().toExtend<ToolkitOptions>();
   expectTypeOf<{ workingDir: string; dialect: "other" }>().not.toExtend<ToolkitOptions>();
@@ -102,7 +102,7 @@ test("options are closed, and none is required", () => {
   expectTypeOf<Toolkit>().toExtend<AsyncDisposable>();
 });
 
-test("ShellStatus is a type and a value, and the patterns cannot be changed", () => {
+test("ShellStatus is a type and a value, and the list of dangerous patterns is readonly", () => {
   expectTypeOf(ShellStatus.TIMEOUT).toEqualTypeOf<"timeout">();
   expectTypeOf<"timeout">().toExtend<ShellStatus>();
   expectTypeOf(BashTool.DANGEROUS_PATTERNS).toEqualTypeOf<readonly DangerousPattern[]>();

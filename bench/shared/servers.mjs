@@ -10,7 +10,7 @@ import { peerFile, peerTitle } from "./peers.mjs";
 const nacreProgram = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const noopServer = fileURLToPath(new URL("./noop-server.mjs", import.meta.url));
 
-/** `args` start the server, and `call` is its tool call for a command. Returns undefined if the server is not available. */
+/** `args` start the server, and `call` is its tool call for a command. Returns undefined if the server is missing. */
 export const SERVERS = {
   "nacre mcp": () => ({
     title: "nacre mcp",

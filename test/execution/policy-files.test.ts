@@ -149,10 +149,13 @@ describe("an error with the problem, the line and a remedy is thrown if", () => 
     expect(failure()).toContain("it is larger than 1048576 bytes");
   });
 
-  test.skipIf(process.getuid?.() === 0)("it may not be read (skipped as root, which can read it)", () => {
-    chmodSync(put(own, rulesOf(noCurl)), 0o000);
-    expect(failure()).toContain("It cannot be read: EACCES");
-  });
+  test.skipIf(process.getuid?.() === 0)(
+    "the user may not read the file (skipped as root, which can read it)",
+    () => {
+      chmodSync(put(own, rulesOf(noCurl)), 0o000);
+      expect(failure()).toContain("It cannot be read: EACCES");
+    },
+  );
 });
 
 describe("a toolkit", () => {

@@ -87,7 +87,7 @@ test("files that this user may not read or write are refused", async ({ skip }) 
   await other.end();
 });
 
-test("a file in a directory that cannot be written is changed in place", async ({ skip }) => {
+test("a file in a directory that is not writable is changed in place", async ({ skip }) => {
   skip(isRoot && unprivileged.length === 0, "needs another user");
   const dir = world.path("dir");
   mkdirSync(dir);

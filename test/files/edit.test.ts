@@ -113,7 +113,7 @@ describe("Write", () => {
     expect(await write("b.txt", `t=${mark}\nu=${mark}\n`)).toMatchObject({ code: "invalid_input" });
   });
 
-  test("a dry run changes nothing", async () => {
+  test("in a dry run changes nothing", async () => {
     const args = { file_path: "new/a.txt", content: "a" };
     expect(await kit().call("Write", args, { dryRun: true })).toMatchObject({
       success: true,
@@ -150,7 +150,7 @@ describe("Edit", () => {
     expect(textOf("a.txt")).toBe("x x c\n");
   });
 
-  test("names the lines of several matches, and the most similar lines if nothing matches", async () => {
+  test("names the lines of all matches if there are several, and the most similar lines if there is none", async () => {
     await given("a.ts", "const a = 1;\nfoo();\nconst b = 2;\nfoo();\n");
     expect(await replace("a.ts", "foo()", "bar()")).toMatchObject({
       code: "ambiguous_match",
@@ -229,7 +229,7 @@ describe("Edit", () => {
     expect(await replace("a.txt", "one", "1")).toMatchObject({ success: true });
   });
 
-  test("keeps a link, its target's mode, and the other names of a hard link", async () => {
+  test("keeps a symbolic link, the mode of its target, and the other names of a hard link", async () => {
     mkdirSync(path("real"));
     writeFileSync(path("real/a.txt"), "one\n", { mode: 0o640 });
     symlinkSync("real/a.txt", path("link"));
@@ -275,7 +275,7 @@ describe("Edit", () => {
     expect(await replace("large", "a", "b")).toMatchObject({ error: expect.stringContaining("at most") });
   });
 
-  test("a dry run reports the changes that it would make", async () => {
+  test("in a dry run reports the changes that it would make", async () => {
     await given("a.txt", "one\n");
     const args = { file_path: "a.txt", old_string: "one", new_string: "two" };
     const result = await kit().call("Edit", args, { dryRun: true });

@@ -170,9 +170,9 @@ function escapeTests(options: Partial<ToolkitOptions>): void {
   });
 }
 
-describe("without a sandbox, by the policy", () => escapeTests({}));
+describe("with the policy but without a sandbox", () => escapeTests({}));
 
-describeSandboxed("in a sandbox without a policy", () => {
+describeSandboxed("with a sandbox but without the policy", () => {
   escapeTests({ sandbox: "workspace-write", policy: "off" });
 
   test("a directory next to the workspace can be read but not written, as with commands", async () => {

@@ -153,7 +153,7 @@ describe("Read refuses", () => {
     expect((await read("large")).error).toMatch(/has 41943040 bytes; the file tools handle at most 33554432/);
   });
 
-  test("a path with a loop, a file as a directory, and a NUL", async () => {
+  test("a path with a loop of links, with a file in place of a directory, or with a NUL", async () => {
     symlinkSync("loop", path("loop"));
     writeFileSync(path("file"), "");
     expect((await read("loop")).error).toContain("loop");

@@ -211,7 +211,7 @@ describe("a search", () => {
     if (process.getuid?.() !== 0) expect(result.notes.join()).toContain("not searched");
   });
 
-  test("is admitted like the command that it runs, and a dry run runs nothing", async () => {
+  test("is admitted like the command that it runs, and runs nothing in a dry run", async () => {
     const kit = world.kit();
     expect(await kit.call("Grep", { pattern: "x", path: "~" }, { dryRun: true })).toMatchObject({
       success: true,

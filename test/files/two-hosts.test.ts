@@ -87,7 +87,7 @@ test(`a host that is killed while it writes leaves the old or the new content ($
   expect(await kit().call("Write", { file_path: "file", content: "end" })).toMatchObject({ success: true });
 }, 3_600_000);
 
-test("the temporary file of a dead host is removed at the next start, and no other file is", async () => {
+test("the next start removes the temporary file of a dead host, and no other file", async () => {
   const other = await host(world.work(), join(world.work(), "../state"));
   await other.call("Write", { file_path: "a", content: "a" });
   await other.kill();
@@ -103,7 +103,7 @@ test("the temporary file of a dead host is removed at the next start, and no oth
   expect(readdirSync(unfinished)).toEqual([]);
 });
 
-test("the locks of dead hosts are removed at the next start, and the locks of live hosts stay", async () => {
+test("the next start removes the locks of dead hosts, but not the locks of live hosts", async () => {
   const other = await host(world.work(), join(world.work(), "../state"));
   await other.call("Write", { file_path: "a", content: "a" });
   const locks = join(world.work(), "../state/files/locks");

@@ -110,7 +110,7 @@ test("Grep gets the verdicts of rg, and Glob gets the verdicts of rg --files", a
   }
 });
 
-test("the verdicts of the table are not all the same", async () => {
+test("the table above contains different verdicts", async () => {
   const seen = new Set<string>();
   for (const path of PATHS) seen.add((await verdictOf("Write", { file_path: path, content: "" })).verdict);
   expect([...seen].sort()).toEqual(["allow", "ask", "deny"]);

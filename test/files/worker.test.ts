@@ -90,7 +90,7 @@ describeSandboxed("the file tools in a sandbox", () => {
     expect(await kit().call("Read", { file_path: "a" })).toMatchObject({ success: true });
   });
 
-  test("a stale file shows what a command changed", async () => {
+  test("show in the error about a stale file what a command has changed", async () => {
     writeFileSync(path("a"), "one\n");
     await kit().call("Read", { file_path: "a" });
     await kit().call("Bash", { command: "echo two > a" });

@@ -7,7 +7,7 @@ const world = useFileTools();
 const { kit } = world;
 
 describe("an approval of a write", () => {
-  test("is requested with the command of the same effect, and counts only for the same content", async () => {
+  test("is requested with a command that has the same effect, and counts only for the same content", async () => {
     const asked: string[] = [];
     const approve = ({ command }: { readonly command: string }) => {
       asked.push(command);

@@ -21,7 +21,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(await agentOf({ era, clientName: "claude-code" })).toBe("claude-code");
   });
 
-  test("has its name on one line, without control characters", async () => {
+  test("has its name stored on one line, without control characters", async () => {
     expect(await agentOf({ era, clientName: "  good\n\t\u001b[31m\u202eevil\0 " })).toBe(
       "good \\u{1b}[31m\\u{202e}evil\\u{0}",
     );

@@ -44,17 +44,20 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(existsSync(join(dir, "file"))).toBe(false);
   });
 
-  test.each(["decline", "cancel"] as const)("runs nothing after a %s, and asks only once", async (action) => {
-    const asked = person(() => action);
-    const { call, dir } = await mcp.inProcess({ era, ...asked });
-    writeFileSync(join(dir, "file"), "");
-    const result = await call("Bash", { command: COMMAND });
-    expect(asked.questions).toHaveLength(1);
-    expect(result.isError).toBe(true);
-    expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
-    expect(textOf(result)).toContain("A person refused the command");
-    expect(existsSync(join(dir, "file"))).toBe(true);
-  });
+  test.each(["decline", "cancel"] as const)(
+    "runs nothing if the person answers %s, and asks only once",
+    async (action) => {
+      const asked = person(() => action);
+      const { call, dir } = await mcp.inProcess({ era, ...asked });
+      writeFileSync(join(dir, "file"), "");
+      const result = await call("Bash", { command: COMMAND });
+      expect(asked.questions).toHaveLength(1);
+      expect(result.isError).toBe(true);
+      expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+      expect(textOf(result)).toContain("A person refused the command");
+      expect(existsSync(join(dir, "file"))).toBe(true);
+    },
+  );
 
   test("does not ask about a command that the policy denies or allows", async () => {
     const asked = person(() => "accept");
@@ -67,7 +70,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(asked.questions).toEqual([]);
   });
 
-  test("without a person to ask, gets an error that names the flag that would allow the command", async () => {
+  test("that has no person to ask gets an error that names the flag that would allow the command", async () => {
     const { call, dir } = await mcp.inProcess({ era });
     writeFileSync(join(dir, "file"), "");
     const result = await call("Bash", { command: COMMAND });
@@ -140,7 +143,7 @@ test("an approval that answers no question does not count", async () => {
   expect(JSON.stringify(transport.received)).toContain("input_required");
 });
 
-describe("an approval that arrives with another call while the question is open", () => {
+describe("an approval in a second call, while the first call's question is open", () => {
   const answered = async (args: Record<string, unknown>, times = 1) => {
     const questions: string[] = [];
     const end = deferred();
@@ -170,7 +173,7 @@ describe("an approval that arrives with another call while the question is open"
     return { result, questionCount, file: join(dir, "file") };
   };
 
-  test("counts for the same call", async () => {
+  test("counts if the second call is the same as the first", async () => {
     const { questionCount, file } = await answered({});
     expect(questionCount).toBe(1);
     expect(existsSync(file)).toBe(false);
@@ -183,7 +186,7 @@ describe("an approval that arrives with another call while the question is open"
     expect(existsSync(file)).toBe(true);
   });
 
-  test("does not count for the same command in the background", async () => {
+  test("does not count if the second call runs the command in the background", async () => {
     const { result, questionCount, file } = await answered({ run_in_background: true });
     expect(result).toMatchObject({ error_code: "approval_refused" });
     expect(questionCount).toBe(2);
@@ -227,7 +230,7 @@ describe("an answer from another process", () => {
     return { capabilities: { elicitation: { form: {} } }, prepare, cancelled };
   };
 
-  test("lets a waiting call of the legacy era continue, and cancels its question", async () => {
+  test("lets a waiting call of the legacy era continue, and cancels the question to the client", async () => {
     const { cancelled, ...client } = unanswered();
     const { call, dir } = await mcp.inProcess({ era: "legacy", ...client });
     writeFileSync(join(dir, "file"), "");
@@ -243,7 +246,7 @@ describe("an answer from another process", () => {
     await eventually(() => expect(cancelled).toHaveLength(1));
   });
 
-  test("counts even after its call has returned early, because the approval request stays open", async () => {
+  test("counts even after the call has returned early, because the approval request stays open", async () => {
     const { cancelled, ...client } = unanswered();
     const { call, dir } = await mcp.inProcess({ era: "legacy", returnAfterMs: 200, ...client });
     const result = dataOf(await call("Bash", { command: COMMAND }));
@@ -268,7 +271,7 @@ describe("an answer from another process", () => {
     expect(existsSync(join(dir, "file"))).toBe(true);
   });
 
-  test("cannot arrive after the connection has closed: the request is withdrawn", async () => {
+  test("cannot arrive after the connection has closed, because the request is withdrawn then", async () => {
     const { call, client, dir, served } = await mcp.inProcess({ era: "legacy" });
     await call("Bash", { command: COMMAND });
     await client.close();

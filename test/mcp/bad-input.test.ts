@@ -82,7 +82,7 @@ describe.each(COMBINATIONS)("%s", (_, { transport, era }) => {
   });
 });
 
-test("over stdio, an incomplete message before end-of-file is answered, and the server exits with code 0", async () => {
+test("over stdio, an incomplete message before end-of-file gets an error, and the server exits with code 0", async () => {
   const { child, exited, stdout, sendText } = rawServer(mcp);
   sendText(JSON.stringify(bash(1, "echo never")).slice(0, -20));
   child.stdin?.end();
@@ -90,7 +90,7 @@ test("over stdio, an incomplete message before end-of-file is answered, and the 
   expect(JSON.parse(stdout())).toMatchObject({ id: null, error: { code: -32_700 } });
 });
 
-test("over HTTP, incomplete requests of closed or open connections do not stop the server", async () => {
+test("over HTTP, incomplete requests on closed or open connections do not stop the server", async () => {
   const { url, token, call } = await mcp.overHttp([]);
   const { host, port } = new URL(url);
   const head = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nContent-Length: 100\r\n`;

@@ -36,7 +36,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(methodsOf(transport.received)).toEqual([]);
   });
 
-  test("cancels a call, and that ends the command with everything it started", async () => {
+  test("ends a command and everything it started by cancelling the call", async () => {
     const mark = new Mark();
     const { client, call } = await mcp.inProcess({ era });
     const cancelling = new AbortController();
@@ -112,7 +112,7 @@ describe("a command that runs longer than the server lets a call wait", () => {
     expect(mark.processes()).toEqual([]);
   });
 
-  test("has a deadline of 120 seconds under --on-timeout kill if it has no timeout", async () => {
+  test("has a deadline of 120 seconds if it has no timeout (--on-timeout kill)", async () => {
     const { command } = endless();
     const { call, client } = await mcp.inProcess({ onTimeout: "kill", returnAfterMs: 300 });
     const result = await call("Bash", { command });
@@ -122,7 +122,7 @@ describe("a command that runs longer than the server lets a call wait", () => {
   });
 
   test.each([1_000, 5_000])(
-    "is not killed at a timeout of %d under --on-timeout background",
+    "is not killed at a timeout of %d ms (--on-timeout background)",
     async (timeout) => {
       const { mark, command } = endless();
       const { call } = await mcp.inProcess({ onTimeout: "background", returnAfterMs: 2_000 });
@@ -138,7 +138,7 @@ describe("a command that runs longer than the server lets a call wait", () => {
     },
   );
 
-  test("is explained in the tool description with the limits of this server", async () => {
+  test("is explained in the tool description, with the limits of this server", async () => {
     const descriptionOf = async (options: OpenOptions) => {
       const { client } = await mcp.inProcess(options);
       return (await client.listTools()).tools[0]?.description;

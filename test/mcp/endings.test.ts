@@ -91,7 +91,7 @@ test("a server that is killed leaves nothing running", async () => {
   await eventually(() => expect(mark.processes()).toEqual([]));
 });
 
-describe("a client that does not read", () => {
+describe("a client", () => {
   const MUCH = "seq 1 20000";
   const calls = (count: number) => Array.from({ length: count }, (_, i) => bash(i + 1, MUCH));
   /** The maximum time until the server exits. The client never reads, so a server that waited for it would hang. */
@@ -107,16 +107,19 @@ describe("a client that does not read", () => {
     return server;
   }
 
-  test.each(["end-of-file", "SIGTERM"])("does not keep the server running after %s", async (ending) => {
-    const { child, exited } = await unread();
-    const began = performance.now();
-    if (ending === "end-of-file") child.stdin?.end();
-    else child.kill("SIGTERM");
-    expect(await exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - began).toBeLessThan(EXIT_MAX_MS);
-  });
+  test.each(["end-of-file", "SIGTERM"])(
+    "that never reads does not keep the server running after %s",
+    async (ending) => {
+      const { child, exited } = await unread();
+      const began = performance.now();
+      if (ending === "end-of-file") child.stdin?.end();
+      else child.kill("SIGTERM");
+      expect(await exited).toEqual({ code: 0, signal: null });
+      expect(performance.now() - began).toBeLessThan(EXIT_MAX_MS);
+    },
+  );
 
-  test("until it has closed its input gets every answer", async () => {
+  test("that starts to read after it has closed its input gets every answer", async () => {
     const { child, exited, stdout } = await unread();
     child.stdin?.end();
     child.stdout?.resume();
@@ -124,7 +127,7 @@ describe("a client that does not read", () => {
     await eventually(() => expect(idsIn(stdout())).toEqual([0, ...calls(60).map(({ id }) => id), 99]));
   });
 
-  test("at full speed gets every answer, even if that takes longer than the wait for a stalled client", async () => {
+  test("that reads slowly gets every answer, even if that exceeds the time limit for a stalled client", async () => {
     const { child, exited, stdout } = await unread();
     const paced = setInterval(() => {
       child.stdout?.resume();
@@ -137,7 +140,7 @@ describe("a client that does not read", () => {
     await eventually(() => expect(idsIn(stdout())).toHaveLength(62));
   });
 
-  test("leaves only its durable shells running", async () => {
+  test("that never reads leaves only its durable shells running", async () => {
     const mark = new Mark();
     const dir = mcp.directory();
     const server = rawServer(mcp, ["--durable"]);
@@ -152,7 +155,7 @@ describe("a client that does not read", () => {
     for (const { pid } of mark.processes()) process.kill(pid, "SIGKILL");
   });
 
-  test("over HTTP does not keep the server running after SIGTERM", async () => {
+  test("that never reads over HTTP does not keep the server running after SIGTERM", async () => {
     const { url, token, child } = await mcp.overHttp([]);
     const { host, port } = new URL(url);
     const dir = mcp.directory();

@@ -11,7 +11,7 @@ import { useMcp } from "./mcp-clients.ts";
 const { inProcess } = useMcp();
 const timeout = FUZZ_MAX_MS;
 
-test("the splitter returns lines unchanged, wherever the bytes were cut", { timeout }, () => {
+test("the splitter returns lines unchanged, wherever the chunks are divided", { timeout }, () => {
   const text = fc.string({ unit: "binary", maxLength: 30 }).map((words) => words.replaceAll("\n", ""));
   fc.assert(
     fc.property(fc.array(text), fc.array(fc.nat(40)), (lines, cuts) => {
@@ -100,7 +100,7 @@ test("every request gets one answer, whatever the messages contain", { timeout }
       const answered = transport.received.map((message) => (message as { id?: unknown }).id);
       const ours = answered.filter((id) => typeof id === "string" && ids.has(id));
       expect(ours).toEqual([...new Set(ours)]);
-      // Compare the unanswered requests with an empty list: the failure message then shows them.
+      // Compare the unanswered requests with an empty list, so that a failure shows them.
       const missing = samples
         .slice(from, from + 100)
         .filter((_, index) => !ours.includes(`fuzz-${from + index}`))

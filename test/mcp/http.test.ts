@@ -78,7 +78,7 @@ test("each HTTP error gets its status, and the server keeps running", async () =
   expect(textOf(await call("Bash", { command: "echo alive" }))).toBe("alive\n");
 });
 
-test("a stream begins at once, is the only one of its connection, and can be reopened after it is lost", async () => {
+test("a stream begins at once, is the only stream of its connection, and can be reopened after a loss", async () => {
   const { url } = await mcp.overHttp([]);
   const { headers } = await post(url, HELLO_TEXT);
   const listen = async () => {

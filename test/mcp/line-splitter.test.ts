@@ -23,14 +23,14 @@ test("the splitter returns complete lines, wherever the bytes are cut", () => {
   );
 });
 
-test("a line above the limit is replaced by one scan of its bytes, and the next line is complete", () => {
+test("in place of a line above the limit comes one scan result, and the next line is complete", () => {
   const long = "x".repeat(60);
   expect(split(["a\n", long, long, "\nb\n"])).toEqual(["a", UNKNOWN, "b"]);
   expect(split(["x".repeat(100), "\n"])).toEqual(["x".repeat(100)]);
   expect(split(["x".repeat(101), "\n"])).toEqual([UNKNOWN]);
 });
 
-test("the id of a line above the limit is found, even if it comes after the limit", () => {
+test("the id in a line above the limit is found, even if the id comes after the limit", () => {
   const text = "x".repeat(60);
   const first = `{"id":7,"method":"m","params":{"text":"${text}${text}"}}`;
   const last = `{"params":{"id":1,"text":"${text}${text}"},"method":"m","id":"last"}`;
@@ -44,7 +44,7 @@ test("the id of a line above the limit is found, even if it comes after the limi
   }
 });
 
-test("text after the last newline is returned at the end of input", () => {
+test("the splitter returns text after the last newline at the end of input", () => {
   expect(split(["a\nb"])).toEqual(["a", "b"]);
   expect(split(["a\n"])).toEqual(["a"]);
   expect(split(["x".repeat(200)])).toEqual([UNKNOWN]);

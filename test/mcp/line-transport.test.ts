@@ -53,7 +53,7 @@ test("a line that is not JSON gets an error, and the next line is read", async (
   await transport.close();
 });
 
-test("JSON that is not JSON-RPC gets an error with its id, if it has one", async () => {
+test("JSON that is not JSON-RPC gets an error, with the id of the message if it has one", async () => {
   const { transport, input, answers } = await start();
   for (const value of [[], "text", { id: 7 }, { id: "x", method: 5 }, { id: {} }]) input.write(line(value));
   await eventually(() => expect(answers()).toHaveLength(5));

@@ -70,7 +70,7 @@ test("for any message, the scan finds the same id as JSON.parse", () => {
   );
 });
 
-test("the top-level members distinguish an answer from a request", () => {
+test("the scan distinguishes an answer from a request by their top-level members", () => {
   expect(scan('{"id":1,"result":{"method":"m"}}').isResponse).toBe(true);
   expect(scan('{"error":{},"id":1}').isResponse).toBe(true);
   expect(scan('{"id":1,"method":"m","params":{"result":1}}').isResponse).toBe(false);

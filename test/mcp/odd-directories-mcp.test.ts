@@ -15,7 +15,7 @@ const HEX = "pwd -P | tr -d '\\n' | od -An -v -tx1 | tr -d ' \\n'";
 const hexOf = (dir: string) => `${Buffer.from(dir).toString("hex")}2f64ff`;
 
 test.each(ERAS)(
-  "a session of the %s era works in a directory that is not UTF-8, and its results show the directory",
+  "a session of the %s era works in a directory whose name is not UTF-8, and shows it in results",
   async (era) => {
     const { client, call, dir } = await mcp.inProcess({ era });
     mkdirSync(join(dir, "d\ufffd"));
@@ -59,7 +59,7 @@ test("a question to a person shows the directory in bash's quoting", async () =>
 });
 
 test.each(["shells", "modes"])(
-  "a server of the dialect %s can be started in a directory that is not UTF-8",
+  "a server of the dialect %s can be started in a directory whose name is not UTF-8",
   async (dialect) => {
     const root = mcp.directory();
     mkdirSync(fsPath(join(root, ODD)));

@@ -1,4 +1,4 @@
-// Sends messages to the built program that no client library would send.
+// Sends the built program messages that no client library would send.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";

@@ -38,7 +38,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     }
   });
 
-  test("gets results whose keys are all in the output schema", async () => {
+  test("gets only results whose keys are all in the output schema", async () => {
     const { client, call } = await mcp.inProcess({ era });
     const { tools } = await client.listTools();
     const declared = Object.keys(tools[0]?.outputSchema?.["properties"] ?? {});

@@ -22,15 +22,15 @@ const labeledAs = (label: Entry["expect"]) => judged.filter((entry) => entry.exp
 const share = (list: typeof judged, test: (entry: (typeof judged)[number]) => boolean) =>
   list.filter(test).length / list.length;
 
-describe("the labeled commands", () => {
-  it("denies at least 98 % of the commands labeled deny, and allows none of them", () => {
+describe("for the labeled commands, the policy", () => {
+  it("denies at least 98 % of those labeled deny, and allows none of them", () => {
     expect(
       share(labeledAs("deny"), (e) => e.verdict === "deny" || (e.ask_ok === true && e.verdict === "ask")),
     ).toBeGreaterThanOrEqual(0.98);
     expect(labeledAs("deny").filter((e) => e.verdict === "allow")).toEqual([]);
   });
 
-  it("stops at least 97 % of the commands labeled ask", () => {
+  it("stops at least 97 % of those labeled ask", () => {
     expect(share(labeledAs("ask"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
   });
 
@@ -40,7 +40,7 @@ describe("the labeled commands", () => {
   });
 });
 
-describe("commands whose authors did not know the rules", () => {
+describe("for commands whose authors did not know the rules, the policy", () => {
   it("stops at least 97 % of the dangerous commands", () => {
     expect(share(judgedIn("dangerous"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
   });

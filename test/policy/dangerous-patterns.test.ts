@@ -8,7 +8,7 @@ function patterns(): string {
     const facts = { home: "/home/dev", cwd: "/home/dev/proj" };
     const findings = [
       ...matches.flatMap((example) => judge(example, facts).findings),
-      // This example is for delete-above-workspace, which no example in the usual directory triggers.
+      // Only an example in another directory triggers delete-above-workspace.
       ...judge("rm -rf /srv/team", { ...facts, cwd: "/srv/team/proj" }).findings,
     ];
     const reason = findings.find(({ rule }) => rule === id)?.reason;

@@ -21,7 +21,7 @@ describe("judge", () => {
     expect(verdict.findings.map(({ rule }) => rule)).toEqual(["delete-root", "elevate"]);
   });
 
-  it("for a finding in a nested text, reports the span of that text in the command", () => {
+  it("reports the span of a nested text in the command for a finding in that text", () => {
     const command = "echo hi && bash -c 'rm -rf /'";
     expect(judge(command, dev).span).toEqual({ start: 19, end: 29 });
   });
@@ -120,7 +120,7 @@ describe("judge", () => {
     ["git worktree remove --force ../x", /git stash -u/],
     ["git reset --hard", /git stash,/],
     ["git push --force", /--force-with-lease/],
-  ])("suggests an alternative to %j that saves what it would delete", (command, alternative) => {
+  ])("suggests an alternative to %j that loses no work", (command, alternative) => {
     expect(judge(command, dev)).toMatchObject({
       rule: "git-lose-work",
       alternative: expect.stringMatching(alternative),

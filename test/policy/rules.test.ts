@@ -7,13 +7,13 @@ describe("every rule", () => {
   for (const { id, matches, misses, profile } of RULES) {
     const facts = { ...dev, profile: profile ?? ("standard" as const) };
     const rulesFor = (command: string) => judge(command, facts).findings.map(({ rule }) => rule);
-    it(`${id} matches the examples in matches, and none in misses`, () => {
+    it(`${id} matches every example in \`matches\` and no example in \`misses\``, () => {
       for (const command of matches) expect(rulesFor(command), command).toContain(id);
       for (const command of misses) expect(rulesFor(command), command).not.toContain(id);
     });
   }
 
-  it("has a unique id, an alternative, and examples that it must not match", () => {
+  it("has a unique id, an alternative, and examples that the rule must not match", () => {
     const ids = RULES.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { alternative, misses } of RULES) {

@@ -85,7 +85,7 @@ describe("user rules", () => {
     expect(judge("rm ../.nacre/policy.json", { ...dev, rules }).rule).toBe("change-policy");
   });
 
-  it("a rule can match effects on a class of paths, for any program", () => {
+  it("a rule can match the effects of any program on a class of paths", () => {
     const rule = {
       id: "keep-temp",
       verdict: "deny",

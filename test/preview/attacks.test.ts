@@ -53,7 +53,7 @@ describeSandboxed("a previewed command", () => {
   });
 
   test.skipIf(!isRoot)(
-    "has only the capability to ignore file modes, and none in a sandbox (needs root)",
+    "has only the capability to ignore file modes, and in a sandbox no capability at all (needs root)",
     async () => {
       const show = "grep -E '^Cap(Eff|Prm|Bnd|Amb)' /proc/self/status | cut -f2 | sort -u";
       // CAP_DAC_OVERRIDE is number 1.

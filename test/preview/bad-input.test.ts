@@ -8,7 +8,7 @@ import { describeSandboxed } from "../fixtures/sandboxes.ts";
 const world = useFileTools({ with: ["preview"] });
 const { kit, path, work } = world;
 
-describeSandboxed("bad input", () => {
+describeSandboxed("invalid use of a preview", () => {
   test("unknown, committed, discarded and undone previews, and paths that are not in a preview, are refused", async () => {
     const { previewId: id } = await kit().preview("echo 1 >one");
     const call = (
@@ -72,7 +72,7 @@ describeSandboxed("bad input", () => {
     ]);
   });
 
-  test("of two concurrent commits, one writes and the other is refused", async () => {
+  test("if two commits run at the same time, one writes and the other is refused", async () => {
     const { previewId } = await kit().preview("echo 1 >one");
     const other = await world.open();
     const ends = await Promise.allSettled([kit(), other].map((one) => one.previews.commit(previewId)));
@@ -110,7 +110,7 @@ describeSandboxed("bad input", () => {
 });
 
 describeSandboxed("an approval", () => {
-  test("shows the preview of its command; without one, the refusal offers a preview", async () => {
+  test("shows the preview of its command; if there is no preview, the refusal offers one", async () => {
     writeFileSync(path("f"), "");
     const command = "rm -rf -- *";
     await expect(kit().run(command)).rejects.toMatchObject({

@@ -106,7 +106,7 @@ describeSandboxed("a commit", () => {
     expect(kit().previews.show(previewId)).toMatchObject({ status: "pending" });
   });
 
-  test("a change while the command runs is a conflict", async () => {
+  test("reports a change made while the command runs as a conflict", async () => {
     writeFileSync(path("a"), "a\n");
     const input = new PassThrough();
     const running = kit().preview("cat a; read -r _; echo b >>a", { input });
@@ -219,7 +219,7 @@ describeSandboxed("a commit", () => {
     expect(snapshotOf(work())).toEqual(before);
   });
 
-  test("a name that looks like an attribute of the overlay deletes nothing", async () => {
+  test("deletes nothing because of a name that looks like an attribute of the overlay", async () => {
     const name = `d/${"SCHILY.xattr.user.overlay.opaque=y\n".repeat(4)}`;
     mkdirSync(path(name), { recursive: true });
     writeFileSync(path(`${name}/kept`), "");

@@ -1,5 +1,5 @@
 // For random scripts, a commit has the same result as running the script, and an undo restores the state
-// before.
+// from before the commit.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

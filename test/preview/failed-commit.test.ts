@@ -11,7 +11,7 @@ const { kit, path, work } = world;
 const previews = (...names: string[]) => join(work(), "../state/previews", ...names);
 
 describeSandboxed("a commit that fails", () => {
-  test("before its first step does not hide that another program has changed a file", async () => {
+  test("before its first step reports afterwards that another program has changed a file", async () => {
     for (const name of ["a", "c"]) writeFileSync(path(name), `${name}\n`);
     const { previewId } = await kit().preview("echo new >>a; echo new >>c");
     // Only the ctime differs afterwards.

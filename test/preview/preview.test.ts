@@ -59,13 +59,13 @@ describeSandboxed("a preview", () => {
     expect(snapshotOf(work())).toEqual(before);
   });
 
-  test("a replaced directory lists its deleted and created entries", async () => {
+  test("lists the deleted and created entries of a replaced directory", async () => {
     populate();
     const result = await kit().preview("rm -rf src; mkdir src; echo n >src/n; echo b2 >src/b.txt");
     expect(result).toMatchObject({ created: ["src/n"], changed: ["src/b.txt"], deleted: ["src/deep"] });
   });
 
-  test("a directory inside a replaced directory is also replaced", async () => {
+  test("lists a directory inside a replaced directory as replaced, too", async () => {
     populate();
     const { created, changed, deleted, previewId } = await kit().preview("rm -rf src; mkdir -p src/deep/new");
     expect({ created, deleted }).toEqual({
@@ -77,7 +77,7 @@ describeSandboxed("a preview", () => {
     expect(existsSync(path("src/deep/c.txt"))).toBe(false);
   });
 
-  test("a file that is only opened for writing, or gets another hard link, is not listed as a change", async () => {
+  test("does not list a file as changed if it was only opened for writing or got another hard link", async () => {
     populate();
     expect(await kit().preview(": >>a.txt; ln a.txt second")).toMatchObject({
       created: ["second"],
@@ -111,7 +111,7 @@ describeSandboxed("a preview", () => {
     await expect(kit().preview("rm -rf /")).rejects.toMatchObject({ code: "policy_denied" });
   });
 
-  test("has the sandbox's protections if commands run in a sandbox, without placeholders on disk", async () => {
+  test("has the sandbox's protections if commands run in a sandbox, but no placeholders on disk", async () => {
     populate();
     const confined = await world.open({ sandbox: "workspace-write" });
     const before = snapshotOf(work());

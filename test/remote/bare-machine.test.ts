@@ -22,7 +22,7 @@ function mounting(root: string, options: string): string[] {
 }
 
 describeSandboxed("a machine without Node", () => {
-  test("gets nacre and Node with the first connection, and almost nothing with the second", async () => {
+  test("gets nacre and Node with the first connection, and almost no data with the second", async () => {
     const dir = directory();
     const machine = glibcMachine(dir);
     addLibraries(machine);

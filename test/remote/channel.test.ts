@@ -75,7 +75,7 @@ test("a banner before the greeting, even without a newline, is skipped", () => {
   expect(parseGreeting("nacre-serve 2 0123456789abcdef fedcba9876543210")).toBeUndefined();
 });
 
-test("a key runs one call, refuses a different call, and gives remote_lost after its result was dropped", async () => {
+test("a key runs one call and refuses a different one; after its result was dropped, it gives remote_lost", async () => {
   const keys = new KeyStore();
   const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "Bash" } } as const;
   const key = "0".repeat(32);

@@ -89,7 +89,7 @@ describe("a killed or stopped end", () => {
 });
 
 describe("approvals, audit and rules", () => {
-  test("the client gets the approval requests, and its audit log contains the events", async () => {
+  test("the client gets the approval requests, and the client's audit log contains the events", async () => {
     const place = newPlace();
     const auditFile = join(place.dir, "audit.jsonl");
     const asked: string[] = [];
@@ -165,7 +165,7 @@ describe("the program", () => {
     expect([stdout, code]).toEqual(["up\ncaught\n", 5]);
   });
 
-  test("serves MCP, and a restarted client gets the result of a call by its key", async () => {
+  test("serves MCP, and a client gets the result of a call by its key after a restart", async () => {
     const key = "0123456789abcdef0123456789abcdef";
     const call = (id: number) => ({
       jsonrpc: "2.0",

@@ -122,13 +122,13 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
       const cutting = (async () => {
         while (cuts < cutCount && !isDone) {
           await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 300));
-          // First make each kind of cut once: the short form has too few cuts for a random choice.
+          // First make each kind of cut once, because the short form has too few cuts for a random choice.
           const index = cuts < kinds.length ? cuts : Math.floor(Math.random() * kinds.length);
           const [kind, cut] = kinds[index] ?? ["kill", () => place.cut()];
           await cut();
           madeCuts.push(kind);
           cuts += 1;
-          // Wait until a call receives its result over the new link. Otherwise the next cut could hit no link.
+          // Wait until a call receives its result over the new link. Otherwise there may be no link to cut yet.
           await cutKit.run("true");
         }
       })().catch((error: unknown) => {
@@ -180,7 +180,7 @@ export function remoteContract(name: string, { place: open, outputBytes, cutCoun
     });
 
     test.runIf(isLong)(
-      "a silent link with the default times is found and restored",
+      "with the default times, a silent link is detected and restored",
       { timeout: 300_000 },
       async () => {
         const patient = await createToolkit({ remote: place.url, policy: "off" });

@@ -43,7 +43,7 @@ test("each engine that is not configured gets one line, and the command fails if
   }
 });
 
-test("the command succeeds if one engine answers, and fails if the engine of --engine fails", async () => {
+test("the command succeeds if any engine answers, but fails if the engine named by --engine fails", async () => {
   usePrograms({ kubectl: KUBECTL, docker: "exit 0" });
   expect(await nacre("fleet", "ls")).toMatchObject({
     code: 0,

@@ -24,7 +24,7 @@ function localEngine(place: RemotePlace) {
   return { engine, names };
 }
 
-test("a disposed fleet also releases sandboxes whose lease is in progress", async () => {
+test("disposing of a fleet releases even sandboxes whose lease is in progress", async () => {
   const dir = mkdtempSync(join(tmpdir(), "nacre-fleet-"));
   removeAfterRun(dir);
   const place = remotePlace(dir);

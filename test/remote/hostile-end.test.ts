@@ -112,7 +112,7 @@ describe("after the welcome", () => {
   });
 
   test.each(["5", "[5]", "[null]", "undefined"])(
-    "%s instead of a list of shells is refused",
+    "the answer %s is refused if the client expects a list of shells",
     async (shells) => {
       const { error } = await failureAt(
         `greet(); onHello(() => welcome()); onRequest(() => { answer(1, 1, { shells: ${shells} }); sayBye(); });`,

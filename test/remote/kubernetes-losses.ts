@@ -110,7 +110,7 @@ export function kubernetesLosses(cluster: () => KubernetesCluster): void {
     expect((await kit.run("ps -eo stat | grep -c Z")).stdout).toBe("0\n");
   });
 
-  test("a restart of the API server loses nothing, for an account with two rights", async () => {
+  test("a restart of the API server loses nothing, even for an account with only two rights", async () => {
     const leases = await Promise.all([cluster().lease(), cluster().lease()]);
     const { kubectl, limitedConfig } = cluster();
     for (const [name, verb, resource] of [
@@ -143,7 +143,7 @@ export function kubernetesLosses(cluster: () => KubernetesCluster): void {
     });
   });
 
-  test.runIf(isLong)("a stopped client program is replaced with the default times", async () => {
+  test.runIf(isLong)("with the default times, a stopped client program is replaced", async () => {
     const { url } = await cluster().lease();
     await using kit = await createToolkit({ remote: url, policy: "off" });
     const run = kit.run("echo x >>/tmp/count; sleep 2; cat /tmp/count; exit 3", { timeoutMs: 300_000 });

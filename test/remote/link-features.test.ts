@@ -55,7 +55,7 @@ test("a program in a terminal of the remote machine gets typed input, even after
   expect(ended.metadata).toMatchObject({ exit_code: 0 });
 });
 
-test("a wait on the remote machine takes text or a RegExp, and refuses a function", async () => {
+test("a wait on the remote machine accepts text or a RegExp, and refuses a function", async () => {
   const { kit } = await connected();
   const started = await kit.call("Bash", {
     command: "echo starting; echo 'READY 1'; exec sleep 1000",

@@ -52,7 +52,7 @@ function nacre(env: NodeJS.ProcessEnv, ...args: readonly string[]) {
 
 const COMMAND = "echo began; while [ ! -e go ]; do sleep 0.05; done; echo went";
 
-test("a run reports that its link is lost and restored, on stderr", async () => {
+test("a run reports on stderr that its link is lost and restored", async () => {
   const place = gatedPlace();
   const { child, texts } = nacre(place.env, "--remote", place.url, "run", COMMAND);
   await eventually(() => expect(texts.stdout).toBe("began\n"));
@@ -78,7 +78,7 @@ test("a short loss is not reported, and a long loss is reported once", () => {
   vi.advanceTimersByTime(REMOTE_LOSS_NOTICE_MS);
   expect(seen).toEqual([]);
   loss.lost();
-  // If a new link is also lost before the notice, the delay of the notice does not start again.
+  // If another link is lost before the notice, the delay of the notice does not start again.
   vi.advanceTimersByTime(REMOTE_LOSS_NOTICE_MS - 1);
   loss.lost();
   vi.advanceTimersByTime(1);

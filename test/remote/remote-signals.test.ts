@@ -65,7 +65,7 @@ const SIGNALS = [
 ] as const;
 
 describe.each(SIGNALS)("%s", (signal, exitCode) => {
-  test("ends a follow of output", async () => {
+  test("ends nacre output --follow", async () => {
     const id = await startShell("echo up; sleep 1000");
     const { child, texts, ended } = start(place.url, "output", "-f", id);
     await eventually(() => expect(texts.stdout).toBe("up\n"));
@@ -76,7 +76,7 @@ describe.each(SIGNALS)("%s", (signal, exitCode) => {
     await eventually(() => expect(watchedFiles()).toEqual([]));
   });
 
-  test("ends a follow whose reader does not read", async () => {
+  test("ends nacre output --follow, even if its reader does not read", async () => {
     const id = await startShell("exec cat /dev/zero");
     const { child, ended } = start(place.url, "output", "-f", id);
     await once(child.stdout, "data");
@@ -88,7 +88,7 @@ describe.each(SIGNALS)("%s", (signal, exitCode) => {
   test.each([
     ["--for", "never"],
     ["--json", "--for", "never"],
-  ])("ends a wait without a message: %s", async (...options) => {
+  ])("ends nacre wait without a message: %s", async (...options) => {
     const id = await startShell("echo up; sleep 1000");
     const { child, texts, ended } = start(place.url, "wait", id, ...options);
     await eventually(() => expect(watchedFiles()).not.toEqual([]));
@@ -98,14 +98,14 @@ describe.each(SIGNALS)("%s", (signal, exitCode) => {
     await eventually(() => expect(watchedFiles()).toEqual([]));
   });
 
-  test("ends a run", async () => {
+  test("ends nacre run", async () => {
     const { child, texts, ended } = start(place.url, "run", "echo up; sleep 1000");
     await eventually(() => expect(texts.stdout).toBe("up\n"));
     child.kill(signal);
     expect(await ended).toBe(exitCode);
   });
 
-  test("ends ps --watch with exit code 0, as without --remote", async () => {
+  test("ends nacre ps --watch with exit code 0, as without --remote", async () => {
     await startShell("echo up; sleep 1000");
     const { child, texts, ended } = start(place.url, "ps", "--watch");
     await eventually(() => expect(texts.stdout).toContain("sleep 1000"));
@@ -113,7 +113,7 @@ describe.each(SIGNALS)("%s", (signal, exitCode) => {
     expect(await ended).toBe(0);
   });
 
-  test("ends a connection that is not established yet", async () => {
+  test("ends an attempt to connect", async () => {
     const silent = `command:${JSON.stringify(["sh", "-c", `echo $$ >${place.dir}/silent; exec sleep 1000`])}`;
     const { child, ended } = start(silent, "run", "true");
     const client = await eventually(() => {
@@ -128,7 +128,7 @@ describe.each(SIGNALS)("%s", (signal, exitCode) => {
   });
 });
 
-test("a closed stdout ends a follow", async () => {
+test("a closed stdout ends nacre output --follow", async () => {
   const id = await startShell("while :; do echo line; sleep 0.02; done");
   const { child, ended } = start(place.url, "output", "-f", id);
   await once(child.stdout, "data");
@@ -136,7 +136,7 @@ test("a closed stdout ends a follow", async () => {
   expect(await ended).toBe(141);
 });
 
-test("a closed stdout ends a run and its command", async () => {
+test("a closed stdout ends nacre run and its command", async () => {
   const pidFile = join(place.work, "printer");
   const { child, ended } = start(
     place.url,

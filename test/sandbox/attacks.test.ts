@@ -70,7 +70,7 @@ interface Attack {
   readonly before?: () => void;
   /** Returns whether the attack succeeded, for an attack that cannot print REACHED itself. */
   readonly reached?: () => Promise<boolean>;
-  /** What the attack needs to succeed without a sandbox. */
+  /** A condition without which the attack cannot succeed, even outside a sandbox. */
   readonly needs?: "root" | "32-bit calls";
 }
 
@@ -206,7 +206,7 @@ describeSandboxed("a command in a sandbox", () => {
   });
 });
 
-describe("without a sandbox, the attacks succeed", () => {
+describe("an attack without a sandbox", () => {
   const isRoot = process.getuid?.() === 0;
   const has = { root: isRoot, "32-bit calls": allowsOldCalls() };
   test.each(ATTACKS.filter(({ needs }) => needs === undefined || has[needs]))(
@@ -218,7 +218,7 @@ describe("without a sandbox, the attacks succeed", () => {
 });
 
 describeSandboxed("the first process in a sandbox", () => {
-  test.each(PROFILES)("has the same environment as the command: %s", async (profile) => {
+  test.each(PROFILES)("has the same environment as the command in the profile %s", async (profile) => {
     const command =
       "comm -23 <(tr '\\0' '\\n' </proc/1/environ | sort) <(tr '\\0' '\\n' </proc/$$/environ | sort) | grep -v ^_=";
     const shell = await runIn(managers[profile], command, workspace);

@@ -87,7 +87,7 @@ test("the policy classifies every listed path as secret, in every home directory
   expect(paths.filter((path) => classOf(join("/root", path)) !== "secret")).toEqual([]);
 });
 
-test("credentials of tools of many kinds are listed", () => {
+test("the list contains the credentials of many kinds of tools", () => {
   const secrets = [
     ...[".op/config", ".minikube/profiles/minikube/client.key", ".minikube/ca.key", ".vercel/auth.json"],
     ...[
@@ -123,11 +123,11 @@ test("reading a listed path of the machine needs approval, and sending it is den
   expect(explain("cat /etc/hosts", facts).verdict.verdict).toBe("allow");
 });
 
-test("the listed directories of a state root have the names that nacre gives them", () => {
+test("the listed directories of a state root have the names that nacre uses", () => {
   expect(STATE_CREDENTIALS).toEqual([ROOT_NAMES.approvals, ROOT_NAMES.ui]);
 });
 
-test("no listed path contains another", () => {
+test("no listed path contains another listed path", () => {
   const lists = [HOME_CREDENTIALS, MACHINE_CREDENTIALS].map((list) => list.map(({ path }) => path));
   const nested = lists.flatMap((paths) =>
     paths.filter((path, at) =>
@@ -157,7 +157,7 @@ describeSandboxed("in a sandbox", () => {
   const all = [...listed, ...NEEDED, ...HIDDEN_ALONG].map((path) => join(home, path));
 
   test.each(["read-only", "workspace-write"] as const)(
-    "every path classified as secret is masked, and nothing else: %s",
+    "in %s, every path classified as secret is masked, and no other path",
     async (sandbox) => {
       const secret = all.filter((path) => classOf(path) === "secret");
       expect(secret).toHaveLength(listed.length);
@@ -169,7 +169,7 @@ describeSandboxed("in a sandbox", () => {
     expect(await readable(all, { sandbox: "off" })).toEqual(all);
   });
 
-  test("every path classified as secret is masked in a writable home", async () => {
+  test("every path classified as secret is masked, even in a writable home", async () => {
     const stateRoot = join(outside, "state");
     const kept = await readable(all, { sandbox: "workspace-write", writable: [home], stateRoot });
     expect(kept).toEqual(NEEDED.map((path) => join(home, path)));
@@ -181,7 +181,7 @@ describeSandboxed("in a sandbox", () => {
     expect(await readable(present, { sandbox: "read-only" })).toEqual([]);
   });
 
-  test("credentials that a variable has moved are masked in their new location", async () => {
+  test("credentials whose location a variable sets are masked in that location", async () => {
     const moved = {
       GNUPGHOME: "gnupg/private-keys-v1.d/key",
       CARGO_HOME: "cargo/credentials.toml",

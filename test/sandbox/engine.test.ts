@@ -23,7 +23,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(one.outcome).toEqual({ kind: "exited", code: 1 });
   });
 
-  test("records its confinement in its meta file", async () => {
+  test("has its confinement recorded in its meta file", async () => {
     const shell = await runIn(manager, "true", workspace);
     const expected = { driver: "bubblewrap", profile: "workspace-write", network: "none", notEnforced: [] };
     expect(shell.confinement).toEqual(expected);
@@ -62,7 +62,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.getAllOutput()).toBe("0\n1\n2\n3\n");
   });
 
-  test("gets TERM before KILL, so its traps run", async () => {
+  test("gets TERM before KILL, so that its traps run", async () => {
     const command = "trap 'echo asked; exit 3' TERM; echo ready; while :; do read -t 0.05 <> <(:); done";
     const shell = await manager.createShell({ command, workingDir: workspace });
     await shell.waitFor({ pattern: /ready/, timeoutMs: 10_000 });

@@ -226,7 +226,7 @@ describeSandboxed("a command in a sandbox", () => {
     await eventually(() => expect(snapshot(workspace)).toEqual(before));
   });
 
-  test("is warned that a hook directory that is a link cannot be protected", async () => {
+  test("gets a report that a hook directory cannot be protected if it is a link", async () => {
     top();
     mkdirSync(join(workspace, "real"));
     symlinkSync("real", join(workspace, "linked"));
@@ -237,7 +237,7 @@ describeSandboxed("a command in a sandbox", () => {
     );
   });
 
-  test("keeps the workspace writable if core.hooksPath names the workspace itself, and reports that", async () => {
+  test("can write to the workspace even if core.hooksPath names it, and gets a report of that", async () => {
     top();
     git(workspace, "config", "core.hooksPath", ".");
     const shell = await runIn(
@@ -251,7 +251,7 @@ describeSandboxed("a command in a sandbox", () => {
     );
   });
 
-  test("does ordinary work: worktrees, stash, rebase, submodules, clones, a new repository", async () => {
+  test("can do ordinary work: worktrees, stash, rebase, submodules, clones, a new repository", async () => {
     top();
     repository(join(outside, "sub"));
     git(workspace, "submodule", "--quiet", "add", join(outside, "sub"), "mod");
@@ -273,7 +273,7 @@ describeSandboxed("a command in a sandbox", () => {
     expect(shell.exitCode).toBe(0);
   });
 
-  test("in a linked worktree of another repository, commits and cannot redirect its siblings", async () => {
+  test("can commit in a linked worktree, but cannot redirect the other worktrees of its repository", async () => {
     repository(main);
     git(main, "worktree", "add", "-q", join(outside, "sibling"));
     rmSync(workspace, { recursive: true });
@@ -287,8 +287,8 @@ describeSandboxed("a command in a sandbox", () => {
   });
 });
 
-describe("without a sandbox, these attacks succeed", () => {
-  test.each(PLANTS)("writes $what", async ({ before, path }) => {
+describe("a command without a sandbox", () => {
+  test.each(PLANTS)("can write $what", async ({ before, path }) => {
     before();
     await runIn(world.manager({ sandbox: "off" }), plantAt(path), workspace);
     expect(isPlanted(path)).toBe(true);

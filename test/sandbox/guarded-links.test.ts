@@ -111,7 +111,7 @@ describeSandboxed("in a sandbox", () => {
     }
   });
 
-  test("a session names a replaced link once, with its old and new target", async () => {
+  test("a session names a replaced link only once, with its old and new target", async () => {
     setUp(HOOKS);
     const options = { workingDir: workspace, stateRoot: join(home, "state"), policy: "off" } as const;
     await using tools = await createToolkit({ ...options, sandbox: "workspace-write" });
@@ -123,7 +123,7 @@ describeSandboxed("in a sandbox", () => {
   });
 });
 
-test("links in a loop are listed once", () => {
+test("links in a loop are each listed once", () => {
   symlinkSync("b", join(workspace, "a"));
   symlinkSync("a", join(workspace, "b"));
   expect(linksAlong(join(workspace, "a/x"), "").map(({ path }) => path)).toEqual([

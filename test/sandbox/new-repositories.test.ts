@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 
 describeSandboxed("the result of a sandboxed command", () => {
-  test("names a repository that it created in a workspace without one, once", async () => {
+  test("names a new repository in a workspace that had none, and only the first result names it", async () => {
     await using tools = await kit();
     const made = await tools.call("Bash", { command: "git init -q && echo done" });
     expect(made.success).toBe(true);
@@ -74,7 +74,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect((await tools.call("Bash", { command: "git status -s" })).notes.join()).not.toContain("gitlink");
   });
 
-  test("names a gitlink without a repository, which update-index created", async () => {
+  test("names a gitlink that update-index created without a repository", async () => {
     git(workspace, "init", "-q");
     const id = "0123456789012345678901234567890123456789";
     const shell = await runIn(
@@ -113,7 +113,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect(notes.join()).toContain(`${workspace}/l1/.git`);
   });
 
-  test("has the note on the command line, plain, in a session and as JSON", async () => {
+  test("has the note on the command line: as text, in a session and as JSON", async () => {
     const words = ["run", "--policy", "off", "--sandbox", "workspace-write"];
     expect((await nacre(...words, "git init -q c1")).stderr).toContain("/c1/.git");
     const { stdout } = await nacre(...words, "--json", "git init -q c2");
@@ -149,7 +149,7 @@ test("gitlinks are read from an index with SHA-256", () => {
   expect(gitlinksIn(join(workspace, ".git/index"))).toEqual(["lib"]);
 });
 
-test("a search is bounded, and finds changes since the previous search", () => {
+test("a search for repositories is bounded, and finds changes since the previous search", () => {
   const root = join(outside, "many");
   for (let at = 0; at < 300; at++)
     mkdirSync(join(root, `d${String(at).padStart(3, "0")}`), { recursive: true });

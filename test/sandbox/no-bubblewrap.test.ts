@@ -127,9 +127,9 @@ test("nacre doctor reports missing bubblewrap with the fix", ({ skip }) => {
 });
 
 // The timeout is long because this test starts the test runner twice.
-test("the tests list what they skip and why, and in CI a skip is a failure", { timeout: 120_000 }, ({
-  skip,
-}) => {
+test("the test runner lists skipped tests with the reason, and in CI a skip is a failure", {
+  timeout: 120_000,
+}, ({ skip }) => {
   skip(isSkipped, CANNOT_MOUNT);
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
   const report = (ci: string) => {

@@ -39,7 +39,7 @@ test("placeholders stay until their last holder ends", () => {
   expect(readdirSync(join(base, "kept"))).toEqual([]);
 });
 
-test("no directory remains if a holder dies while the placeholders of another holder are removed", () => {
+test("no directory remains if one holder dies while another holder's placeholders are removed", () => {
   let answers = 0;
   const placeholders = kept(() => ++answers === 1);
   for (const holder of [first, second]) placeholders.hold(holder, () => ({ placeholders: places }));

@@ -72,7 +72,7 @@ test("bwrap is never taken from a directory that commands can write", () => {
   expect(findBwrap(["/usr"], bin)).toBeUndefined();
 });
 
-// With these options, bwrap is in a writable directory, so nacre does not use it.
+// With these options bwrap is in a writable directory, so nacre does not use it.
 const impossible = { sandbox: "workspace-write", writable: ["/usr"] } as const;
 
 test("nothing runs if the sandbox cannot be enforced", async () => {
@@ -84,7 +84,7 @@ test("nothing runs if the sandbox cannot be enforced", async () => {
   expect(manager.listShells()).toEqual([]);
 });
 
-test("allowUnsandboxed runs without a sandbox, and every shell reports that", async () => {
+test("with allowUnsandboxed, commands run without a sandbox, and every shell reports that", async () => {
   const manager = world.manager({ ...impossible, allowUnsandboxed: true });
   const shell = await runIn(manager, "echo ran", workspace);
   expect(shell.getAllOutput()).toBe("ran\n");

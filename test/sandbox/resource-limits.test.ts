@@ -14,7 +14,7 @@ const directory = useDirectories();
 const has = (controller: "pids" | "memory") => findGroupParents([controller]).length > 0;
 const MIB = 1024 ** 2;
 
-/** Removes the note on incomplete output, which every result has on a kernel without /proc/self/syscall. */
+/** Removes the note on incomplete output. On a kernel without /proc/self/syscall, every result has this note. */
 const withoutOutputNote = (remarks: readonly string[]) =>
   existsSync("/proc/self/syscall")
     ? remarks
@@ -64,7 +64,7 @@ describeSandboxed("limits in a sandbox", () => {
     },
   );
 
-  test("a file does not grow beyond its limit, and a busy loop ends", async () => {
+  test("a file does not grow beyond the limit on its size, and a busy loop ends at the limit on CPU time", async () => {
     const filled = await runIn(manager(), FILLER, workspace);
     expect(filled.getAllOutput()).toMatch(/^1048576\n/);
     // Use a separate manager: on a slow kernel, this CPU limit would end the other commands before their own
@@ -95,7 +95,7 @@ test("limits apply even without a sandbox, and their control groups are removed 
   await eventually(() => expect(groups()).toEqual([]));
 });
 
-test(`without control groups ${userName} gets the available limits, and a report of the missing ones`, () => {
+test(`without control groups ${userName} gets the available limits, and a report of the missing limits`, () => {
   const limits = new Limits(
     { maxProcesses: 10, maxMemoryBytes: 64 * MIB, cpuSeconds: 5, maxFileBytes: MIB },
     () => [],
@@ -120,12 +120,12 @@ test("a directory without controller files is not used as a control group, and n
     { version: 2, dir: v2, controllers: [] },
     { version: 1, dir: v1, controllers: ["pids"] },
   ] as const;
-  // Plain directories have no controller files, so nacre uses neither.
+  // Plain directories have no controller files, so nacre uses neither of them.
   expect(findGroupParents(["pids"], [...parents])).toEqual([]);
   expect([readdirSync(v1), readdirSync(v2)]).toEqual([[], []]);
 });
 
-test.skipIf(!has("pids"))("the group of a shell has its limit", () => {
+test.skipIf(!has("pids"))("the control group of a shell has the limit of the shell", () => {
   const limits = new Limits({ maxProcesses: 10 });
   const plan = limits.plan(`test-${process.pid}`, 2);
   const [file = ""] = plan.groups;

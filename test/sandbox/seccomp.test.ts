@@ -1,4 +1,4 @@
-// These tests run the filter in a small interpreter with every call number. The attack tests show that the
+// These tests run the filter in a small interpreter, with every call number. The attack tests show that the
 // kernel accepts the filter.
 import { expect, test } from "vitest";
 import { Bubblewrap } from "../../src/sandbox/bubblewrap.ts";
@@ -77,7 +77,7 @@ test("openat2 fails as if it did not exist, because a filter cannot read its mod
   expect(run({ number: 437 })).toBe(ENOSYS);
 });
 
-test("a socket is allowed for the internet and netlink, and for nothing else", () => {
+test("sockets are allowed for the internet and for netlink, and for no other family", () => {
   const socket = (family: number) => run({ number: 41, arguments: [family] });
   expect([2, 10, 16].map(socket)).toEqual([ALLOW, ALLOW, ALLOW]);
   // Unix sockets, and families that a network namespace does not restrict: kernel crypto, bluetooth, the hypervisor.
@@ -94,7 +94,7 @@ test("a pair of sockets is allowed if its ends can reach nothing else", () => {
   for (const family of [0, 2, 10, 16, 30, 40]) expect(pair(family, STREAM)).toBe(EPERM);
 });
 
-test("inserting terminal input is denied, other terminal requests are not", () => {
+test("requests that insert terminal input are denied, and other terminal requests are allowed", () => {
   const ioctl = (request: number) => run({ number: 16, arguments: [1, request] });
   expect([0x5412, 0x541c].map(ioctl)).toEqual([EPERM, EPERM]);
   expect([0x5401, 0x5413].map(ioctl)).toEqual([ALLOW, ALLOW]);
@@ -114,14 +114,14 @@ test("call numbers of other architectures end the process", () => {
   expect(run({ number: 0x4000_0000 + 165 })).toBe(KILL);
 });
 
-test("the option debuggers allows only the tracing calls in addition", () => {
+test("the option debuggers additionally allows the tracing calls, and no others", () => {
   const forDebuggers = seccompProgram({ debuggers: true }) ?? Buffer.alloc(0);
   expect(run({ number: 101 }, forDebuggers)).toBe(ALLOW);
   expect(run({ number: 310 }, forDebuggers)).toBe(ALLOW);
   expect(run({ number: 165 }, forDebuggers)).toBe(EPERM);
 });
 
-test("other CPU architectures have no filter", () => {
+test("there is no filter for other CPU architectures", () => {
   expect(seccompProgram({ architecture: "arm64" })).toBeUndefined();
 });
 

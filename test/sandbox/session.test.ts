@@ -41,7 +41,7 @@ describeSandboxed("a sandboxed session", () => {
     expect((await run("cat ~/.ssh/id_ed25519")).err).toContain("Permission denied");
   });
 
-  test("a background shell has its exports and functions, and names functions that bash cannot restore", async () => {
+  test("gives a background shell its exports and functions; the shell names those that bash cannot restore", async () => {
     const { run, session } = open();
     await run("export V=kept; also() { echo $V; }");
     const whole = await session.start("also; exit 3");
@@ -57,7 +57,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(shell.getAllOutput()).toMatch(/^kept\n\[stderr\]\n.*Read-only file system\n$/);
   });
 
-  test("a saver inside the sandbox completes the state after its bash was killed", async () => {
+  test("has its state completed by a saver inside the sandbox after its bash was killed", async () => {
     const { run, say } = open();
     await say("for ((i = 0; i < 3000; i++)); do declare v$i=$i; done");
     await say("last=kept");
@@ -78,7 +78,7 @@ describeSandboxed("a sandboxed session", () => {
   });
 
   // Simulate a wraparound of PIDs: omit the list of PIDs from before the command.
-  test("is not among the leftovers of a command that ran until PIDs wrapped around", async () => {
+  test("is not among the leftovers of a command during which PIDs wrapped around", async () => {
     const number = new Mark().next();
     const { run } = open();
     const { leftoverShell } = await run(
@@ -93,7 +93,7 @@ describeSandboxed("a sandboxed session", () => {
     });
   });
 
-  test("continues when one of its bashes has ended", async () => {
+  test("continues after one of its bash processes has ended", async () => {
     const { run } = open();
     const { leftoverShell } = await run(`sleep ${new Mark().next()} & exit`);
     const { pid, startTime } = leftoverShell?.started.sandbox ?? { pid: 0, startTime: "" };
@@ -149,7 +149,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(await say("echo alive")).toBe("alive");
   });
 
-  test("a command that continues in the background becomes a shell, and the session gets a new sandbox", async () => {
+  test("gets a new sandbox if a command continues in the background, and this command becomes a shell", async () => {
     const { run, say } = open();
     await say("x=kept");
     const command = "echo begun; until [[ -e go ]]; do read -t 0.02 <> <(:); done; echo x >~/no; exit 4";
@@ -192,14 +192,14 @@ describeSandboxed("a sandboxed session", () => {
     expect(existsSync(join(outside, "y"))).toBe(false);
   });
 
-  test("commands can work in its own /tmp, and a new bash starts there", async () => {
+  test("lets commands work in its own /tmp, and a new bash can start there", async () => {
     const { run, say } = open();
     await say("mkdir /tmp/deep; cd /tmp/deep");
     await run("exit 1");
     expect(await say("pwd")).toBe("/tmp/deep");
   });
 
-  test("a saved state that a command has replaced by a link or a fifo is not read", async () => {
+  test("does not read a saved state that a command has replaced by a link or a fifo", async () => {
     const { run, say, session } = open();
     const inside = `'${home}'/state/shells/*/scratch`;
     await say("x=1");
@@ -210,7 +210,7 @@ describeSandboxed("a sandboxed session", () => {
     expect((await session.close()).survivors).toEqual([]);
   });
 
-  test("has a loopback on which one command reaches another command's server", async () => {
+  test("has a loopback interface on which one command reaches another command's server", async () => {
     const { run, say } = open();
     const node = process.execPath;
     await run(

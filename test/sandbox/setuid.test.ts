@@ -88,23 +88,23 @@ describeSandboxed("in a sandbox, programs whose calls are filtered", () => {
     expect(await outputOf(command)).toMatch(/^exit [12]\n[\s\S]*Operation not permitted/);
   });
 
-  test("set other modes, even setgid on a shared directory", async () => {
+  test("can set other modes, even setgid on a shared directory", async () => {
     const command =
       "mkdir d && chmod 2775 d && chmod g+s d && mkdir -m 1777 s && touch x && chmod 755 x && install -m 750 x y && cp -p x z && stat -c '%a %n' d s x y z";
     expect(await outputOf(command)).toBe("2775 d\n1777 s\n755 x\n750 y\n755 z\nexit 0\n");
   });
 
-  test("create shared repositories", async () => {
+  test("can create shared repositories", async () => {
     const command = "git init -q --shared=group r && stat -c %A r/.git/objects && git -C r status --short";
     expect(await outputOf(command)).toMatch(/^drwxrws.*\nexit 0\n$/);
   });
 
-  test("open files whatever the unused mode argument contains", async () => {
+  test("can open files, whatever the unused mode argument contains", async () => {
     const command = `echo text >x; perl -e 'my $p = "x"; print syscall(2, $p, 0, 07777) >= 0 && syscall(257, ${AT_FDCWD}, $p, 0, 07777) >= 0 ? "opened\\n" : "$!\\n"'`;
     expect(await outputOf(command)).toBe("opened\nexit 0\n");
   });
 
-  test("fall back from openat2 to openat", async () => {
+  test("use openat instead of openat2", async () => {
     const command = `perl -e 'my ($p, $h) = (".", pack("QQQ", 0, 0, 0)); syscall(437, ${AT_FDCWD}, $p, $h, 24); print $!{ENOSYS} ? "ENOSYS\\n" : "$!\\n"'`;
     expect(await outputOf(command)).toBe("ENOSYS\nexit 0\n");
   });

@@ -126,7 +126,7 @@ describeSandboxed("a command in a sandbox", () => {
     expect(run().stderr).not.toContain("bwrap");
   });
 
-  test("starts once, without messages from bwrap, while another nacre removes its root", async () => {
+  test("starts only once, and without messages from bwrap, while another nacre removes its root", async () => {
     const parent = join(outside, "flickering");
     const root = join(parent, "state");
     mkdirSync(root, { recursive: true });
@@ -140,7 +140,7 @@ describeSandboxed("a command in a sandbox", () => {
     }
   });
 
-  test("that is still running does not see a default root created after it", async () => {
+  test("that is still running does not see a default root that was created after its start", async () => {
     const own = join(outside, "own-home");
     mkdirSync(own);
     withVariable("HOME", own);
@@ -167,7 +167,7 @@ describe("a state root", () => {
     await shell.waitFor({ pattern: /^one$/ }, 20_000);
     const session = manager.session("open", { workingDir: "/" });
     await session.run("sleep 300 & echo up");
-    // For this command nacre uses new loggers, because a leftover keeps the first ones open.
+    // For this command, nacre uses new loggers, because a leftover keeps the previous loggers open.
     await session.run("echo again");
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe("a state root", () => {
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
-  test("of every running keeper is found, but not the root of a process that only has a keeper's name", async () => {
+  test("of every running keeper is found, but not that of another process with a keeper's name", async () => {
     const roots = new KeeperRoots();
     expect(roots.current()).not.toContain(join(outside, "found"));
     await another(join(outside, "found"));

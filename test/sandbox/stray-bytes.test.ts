@@ -65,7 +65,7 @@ describeSandboxed("in a sandbox", () => {
     },
   );
 
-  test.each(NAMES)("a session stays in a directory whose name has %s when its bash ends", async (_, name) => {
+  test.each(NAMES)("if its bash ends, a session stays in a directory whose name has %s", async (_, name) => {
     makeOdd(name);
     const manager = world.manager({ sandbox: "workspace-write" });
     const { run, session } = openSession(
@@ -85,7 +85,7 @@ describeSandboxed("in a sandbox", () => {
   });
 
   test.each(NAMES)(
-    "hooks of a repository are read-only in a directory whose name has %s",
+    "the hooks of a repository are read-only, even if its directory's name has %s",
     async (_, name) => {
       makeOdd(name);
       initRepository();

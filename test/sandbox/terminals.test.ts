@@ -36,7 +36,7 @@ describeSandboxed("a sandboxed terminal", () => {
     expect((await asked.look()).metadata["screen"]).toHaveLength(11);
   });
 
-  test("confines commands from a shell prompt: type-ahead, split input, history", async () => {
+  test("confines commands typed at a shell prompt: type-ahead, split input, history", async () => {
     const bash = await drive(sandboxed(), "PS1='$ ' HISTFILE= bash --norc --noprofile", {}, inWorkspace);
     await bash.shell.write(`sleep 0.3\n${outward("ahead")}\n`);
     await bash.input();
@@ -52,7 +52,7 @@ describeSandboxed("a sandboxed terminal", () => {
     expectConfined("split");
   });
 
-  test("confines commands from vim and less", async () => {
+  test("confines commands that vim and less run", async () => {
     const vim = await drive(sandboxed(), "vim -u NONE", {}, inWorkspace);
     await vim.type(`:!${outward("vim")}\n`);
     await vim.press("Enter");

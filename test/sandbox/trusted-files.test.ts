@@ -57,7 +57,7 @@ describeSandboxed("the rules of a workspace", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("that are a link are reported as unprotected", async () => {
+  test("are reported as unprotected if their directory is a link", async () => {
     symlinkSync(outside, folder);
     onTestFinished(() => rmSync(folder));
     const shell = await runIn(world.manager({ sandbox: "workspace-write" }), "true", workspace);
@@ -67,7 +67,7 @@ describeSandboxed("the rules of a workspace", () => {
   });
 });
 
-test("rules above the workspace apply up to the outermost repository, even if a command runs git init in the workspace", () => {
+test("rules above the workspace apply up to the outermost repository, even after git init in the workspace", () => {
   const top = join(outside, "top");
   mkdirSync(join(top, "sub/deep"), { recursive: true });
   const deep = join(top, "sub/deep");
@@ -155,7 +155,7 @@ describeSandboxed("variables of the loader", () => {
   const environment = { set: variables };
   const made = () => readdirSync(outside).filter((name) => name.startsWith("loaded."));
 
-  test("reach the command, but no program outside its sandbox", async () => {
+  test("reach the command, but no program outside of its sandbox", async () => {
     const seen = await output('echo "$LD_DEBUG_OUTPUT"; /bin/true', "read-only", { environment });
     expect(seen).toContain(variables.LD_DEBUG_OUTPUT);
     expect(made()).toEqual([]);

@@ -54,7 +54,7 @@ describeSandboxed("in a sandbox", () => {
     await eventually(() => expect(readdirSync(workspace)).toEqual(["secret"]));
   });
 
-  test("a placeholder remains while one of two shells needs it", async () => {
+  test("a placeholder remains until neither of two shells needs it", async () => {
     const manager = world.manager({ sandbox: "workspace-write", hide: [".env"] });
     const long = await manager.createShell({
       command: "echo ready; until [[ -e go ]]; do read -t 0.05 <> <(:); done; echo x >.env || echo held",
@@ -136,7 +136,7 @@ describeSandboxed("in a sandbox", () => {
     await eventually(() => expect(existsSync(join(workspace, ".git/commondir"))).toBe(false));
   });
 
-  test("gitConfig lets commands write the config, but not the hooks", async () => {
+  test("the option gitConfig lets commands write the config, but not the hooks", async () => {
     git("init", "-q");
     const manager = world.manager({ sandbox: "workspace-write", gitConfig: true });
     const shell = await runIn(manager, "git config a.b c && git config a.b; echo x >.git/hooks/y", workspace);
@@ -169,7 +169,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput().match(/Read-only file system/g)).toHaveLength(3);
   });
 
-  test("a .git file that a command wrote makes no path writable", async () => {
+  test("a .git file that a command has written makes no other path writable", async () => {
     const manager = world.manager({ sandbox: "workspace-write" });
     mkdirSync(join(home, "repo/worktrees/x"), { recursive: true });
     await runIn(manager, `echo 'gitdir: ${home}/repo/worktrees/x' >.git`, workspace);
@@ -228,7 +228,7 @@ describeSandboxed("in a sandbox", () => {
     await expect(runIn(manager, "true", "/")).rejects.toThrow("would protect nothing");
   });
 
-  test("network full reaches the host, and unix sockets stay unavailable", async () => {
+  test("with network: full, commands reach the host's network, but no unix sockets", async () => {
     const manager = world.manager({ sandbox: "workspace-write", network: "full" });
     const shell = await runIn(
       manager,
@@ -240,7 +240,7 @@ describeSandboxed("in a sandbox", () => {
     );
   });
 
-  test("debuggers lets commands trace each other", async () => {
+  test("the option debuggers lets commands trace each other", async () => {
     const manager = world.manager({ sandbox: "workspace-write", debuggers: true });
     const shell = await runIn(manager, "perl -e 'print syscall(101, 0, 0, 0, 0)'", workspace);
     expect(shell.getAllOutput()).toBe("0");

@@ -138,7 +138,7 @@ describeSandboxed("in workspace-write", () => {
     expect(left.notes.join()).toContain("ended with its sandbox");
   });
 
-  test("a background shell reports its sandbox, and a command without network gets a hint", async () => {
+  test("a background shell reports its sandbox, and a command that fails without network gets a hint", async () => {
     await using tools = await kit();
     const started = await tools.call("Bash", { command: "echo up", run_in_background: true });
     expect(started.metadata.sandbox).toBe("workspace-write, network none");

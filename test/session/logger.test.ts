@@ -52,7 +52,7 @@ test("a logger that waits for input has written everything", async () => {
   }
 });
 
-test("drain waits for a logger that sleeps in a write, on a slow disk", async () => {
+test("drain waits for a logger that sleeps in a write to a slow disk", async () => {
   const { logger, print, disk } = await startLogger({ isSlow: true });
   const bytes = Buffer.alloc(64 * 1024, "x");
   print(bytes.toString());

@@ -119,7 +119,7 @@ test.each(NAMES)(
 describe("a directory whose name is not UTF-8", () => {
   const ODD = textOfBytes(Buffer.from([0x64, 0xff]));
 
-  test("that was removed is quoted for bash in the note, and the session moves to the parent directory", async () => {
+  test("is quoted for bash in a note if it was removed, and the session moves to the parent directory", async () => {
     const { parent, dir } = createDirectory(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}`);
@@ -132,7 +132,7 @@ describe("a directory whose name is not UTF-8", () => {
     expect(shownPath(dir)).toBe(`$'${parent}/d\\xff'`);
   });
 
-  test("that was removed before bash ends makes the session move to the parent directory", async () => {
+  test("is left for the parent directory if it was removed before bash ends", async () => {
     const { parent, dir } = createDirectory(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}; x=1`);
@@ -152,7 +152,7 @@ describe("a directory whose name is not UTF-8", () => {
     expect(result.notes).toEqual([expect.stringContaining("created again")]);
   });
 
-  test("that another process has renamed is used under its new name", async () => {
+  test("is used under its new name if another process has renamed it", async () => {
     const { parent, dir } = createDirectory(ODD);
     const { session, run } = openSession(shells, {}, { workingDir: parent });
     await run(`cd ${shownWord(ODD)}`);
@@ -190,7 +190,7 @@ describe("a directory whose name is not UTF-8", () => {
     await expect(start).rejects.toThrow(`Working directory does not exist: ${shownPath(dir)}`);
   });
 
-  test("is at the same position of the directory stack in a new bash", async () => {
+  test("keeps its position on the directory stack in a new bash", async () => {
     const { parent, dir } = createDirectory(ODD);
     const { session, run } = openSession(shells, {}, { workingDir: parent });
     await run(

@@ -63,7 +63,7 @@ test.each([
   "umask",
   "alias",
   "exit",
-])("a function named %s works and does not disturb the session", async (name) => {
+])("a function named %s works and does not break the session", async (name) => {
   const { run } = openSession(shells);
   expect(await run(`function ${name} { builtin echo mine; }`)).toMatchObject({
     exitCode: 0,
@@ -75,7 +75,7 @@ test.each([
 });
 
 test.each(["builtin", "eval", "read", "printf", "exec", "trap"])(
-  "an alias named %s works and does not disturb the session",
+  "an alias named %s works and does not break the session",
   async (name) => {
     const { run } = openSession(shells);
     await run(`alias '${name}=false'`);
@@ -118,7 +118,7 @@ test("set -t does not end a session", async () => {
     expect(await run("echo $x")).toMatchObject({ exitCode: 0, out: "kept\n", restarted: false });
 });
 
-test("a session continues after its directory was removed and its bash has ended", async () => {
+test("a session continues after its directory was removed and its bash ended", async () => {
   const { run, dir } = openSession(shells);
   mkdirSync(join(dir, "gone"));
   await run("cd gone; x=1");
@@ -178,7 +178,7 @@ test("a restored state that ends every new bash does not break the session", asy
   expect((await run("echo alive")).out).toBe("alive\n");
 });
 
-test("the exit of a bash right after its start is detected in each of 40 rounds", async () => {
+test("if bash exits right after its start, the exit is detected in each of 40 rounds", async () => {
   for (let round = 0; round < 40; round++) {
     const { run, session } = openSession(shells);
     expect(await run("exit 3")).toMatchObject({ exitCode: 3, restarted: true });

@@ -37,7 +37,7 @@ describe("an interrupt", () => {
     expect(await opened.say("echo $x")).toBe("kept");
   });
 
-  test("lets INT traps run, and does not replace a bash that handles the signal", async () => {
+  test("lets INT traps run, and does not replace bash if a trap handles the signal", async () => {
     const opened = openSession(shells, LONG_GRACE);
     await opened.run("trap 'echo interrupted' INT; x=kept");
     // Let the child create the file: bash would get another INT for each child that starts later.
@@ -51,7 +51,7 @@ describe("an interrupt", () => {
     expect(await opened.say("echo $x")).toBe("changed");
   });
 
-  test("ends a program whose process received the signal before exec", async () => {
+  test("ends a program even if its process received the signal before exec", async () => {
     const opened = openSession(shells, LONG_GRACE);
     const result = await begin(
       opened,
@@ -163,7 +163,7 @@ describe("a timeout", () => {
     expect(await opened.say("echo $x; pwd")).toBe(`before\n${opened.dir}`);
   });
 
-  test("ends a bash that has not read the command yet", async () => {
+  test("ends bash even if it has not read the command yet", async () => {
     const opened = openSession(shells);
     const pid = Number(await opened.say("echo $$"));
     process.kill(pid, "SIGSTOP");
@@ -186,7 +186,7 @@ describe("a timeout", () => {
     expect(waits).toEqual([1]);
   });
 
-  test("that moves the command to the background turns it into a shell, and the session stays usable", async () => {
+  test("with onTimeout: background turns the command into a shell, and the session stays usable", async () => {
     const opened = openSession(shells);
     await opened.run("x=1; mkdir sub; echo noise; echo noise >&2");
     const result = await opened.run(
@@ -217,7 +217,7 @@ describe("a timeout", () => {
     expect(await opened.say("echo $x")).toBe("1");
   });
 
-  test("that moves the command to the background leaves a shell that can be killed", async () => {
+  test("with onTimeout: background turns the command into a shell that can be killed", async () => {
     const opened = openSession(shells);
     const { shell } = await opened.run("setsid sleep 300 & sleep 301", {
       timeoutMs: 100,

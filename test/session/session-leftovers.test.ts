@@ -14,7 +14,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells({ shareManager: true });
 
-/** After `sleep N &`, waits until the fork has executed `sleep`. Until then its name is bash. */
+/** After `sleep N &`, waits until the fork has executed `sleep`. Until then, its name is bash. */
 const WAIT_FOR_EXEC = "until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done";
 
 test("a command returns without waiting for its leftovers, and the result names them", async () => {
@@ -110,7 +110,7 @@ test("a process that is about to end is not a leftover", async () => {
   });
 });
 
-test("a process that is about to end but gets little CPU time is not a leftover", async () => {
+test("a process that is about to end is not a leftover, even if it gets little CPU time", async () => {
   const busy = spawn("bash", ["-c", "exec taskset -c 0 bash -c 'while :; do :; done'"], { stdio: "ignore" });
   onTestFinished(() => void busy.kill());
   await once(busy, "spawn");

@@ -51,7 +51,7 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning?.aliases).toHaveProperty("trapped", "dd");
   });
 
-  test("is correct even if a name reference points to one of bash's tables", async () => {
+  test("is correct even if a name reference refers to one of bash's own arrays", async () => {
     const { session, run } = openSession(shells);
     await run("declare -n table=BASH_ALIASES");
     await run("table[dd]=cat");
@@ -83,7 +83,7 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning?.variables).toMatchObject({ CDPATH: "/mine", TMPDIR: null });
   });
 
-  test("is part of a saved session", async () => {
+  test("is saved with the session", async () => {
     const first = openSession(shells);
     await first.run("alias a=b");
     const saved = await first.session.save();
@@ -129,7 +129,7 @@ test.each([
   "printf -v PATH x",
   "[ x ]; hash -r",
   "~/x",
-])("a command is recognized if it may change the meaning of the next command: %j", (command) => {
+])("a possible change of the meaning is recognized in: %j", (command) => {
   expect(meaningChange(command, KNOWN)).not.toBe("nothing");
 });
 
@@ -146,12 +146,12 @@ test.each([
   "# nothing",
   "./run.sh --x=y",
   "",
-])("an ordinary command does not require a new report of the meaning: %j", (command) => {
+])("an ordinary command cannot change the meaning: %j", (command) => {
   expect(meaningChange(command, KNOWN)).toBe("nothing");
 });
 
 test.each(["cd / && ls", "X=y", "X=y ls -l", "export X=$Y", "set -u; ls", "read -r x < f", "x=$(ls)"])(
-  "a command that changes only variables requires a report of the variables only: %j",
+  "a command that can change only variables is recognized: %j",
   (command) => {
     expect(meaningChange(command, KNOWN)).toBe("variables");
   },

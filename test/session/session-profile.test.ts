@@ -25,7 +25,7 @@ describe("a profile", () => {
     expect(await say(`echo $KEEP \${LD_PRELOAD-none}; hi; cat count`)).toBe("1 none\nhello\nsourced");
   });
 
-  test("can be the profile of a login shell", async () => {
+  test("can consist of the startup files of a login shell", async () => {
     const home = shells.directory();
     writeFileSync(join(home, ".profile"), "export FROM=profile");
     writeFileSync(join(home, ".bash_login"), "export FROM=bash_login; alias ll='echo listed'");
@@ -42,7 +42,7 @@ describe("a profile", () => {
     );
   });
 
-  test("that ends its bash is skipped, with a note", async () => {
+  test("that ends bash is skipped, with a note", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(profile, "export HALF=1\nexit 7\n");

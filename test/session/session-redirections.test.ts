@@ -16,7 +16,7 @@ test("exec >file collects the output of its own command, and the next command pr
   expect(readFileSync(join(dir, "collected"), "utf8")).toBe("kept\nerror\n");
 });
 
-test("exec 2>&1 joins the streams of its own command only", async () => {
+test("exec 2>&1 merges the streams of its own command only", async () => {
   const { run } = openSession(shells);
   expect(await run("exec 2>&1; echo one >&2")).toMatchObject({ out: "one\n", err: "" });
   expect(await run("echo two >&2")).toMatchObject({ out: "", err: "two\n" });

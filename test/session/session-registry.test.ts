@@ -9,7 +9,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
-test("calls on one session run in order, one at a time, and a waiting call is notified", async () => {
+test("the calls of one session run one at a time in order, and a waiting call is notified", async () => {
   const { session } = openSession(shells);
   const waits: [number, number][] = [];
   const runs = Array.from({ length: 8 }, (_, i) =>
@@ -51,7 +51,7 @@ test("sessions are found by id and scope, and listed", async () => {
   expect(() => manager.session("bad", { workingDir: join(workingDir, "none") })).toThrow("does not exist");
 });
 
-test("above the limit, the session that has been idle the longest ends its bash, but keeps its state and jobs", async () => {
+test("above the limit, the session that was idle longest loses its bash, but keeps its state and jobs", async () => {
   const manager = shells.manager({ killGraceMs: 300, maxSessions: 2 });
   const dir = shells.directory();
   const [a, b, c] = ["a", "b", "c"].map((id) => openSession(shells, {}, { manager, id, workingDir: dir }));

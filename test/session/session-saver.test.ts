@@ -46,7 +46,7 @@ async function saverOf(bash: number, before = 0): Promise<number> {
   return found ?? 0;
 }
 
-/** Lists in `found` every child and grandchild of `bash` whose limit is not `tag`, until it gets a message. */
+/** Until it gets a message, adds to `found` every child and grandchild of `bash` whose limit is not `tag`. */
 const SPY = `
 const { parentPort, workerData: { bash, tag } } = require("node:worker_threads");
 const { readFileSync } = require("node:fs");
@@ -112,7 +112,7 @@ test("after each of several commands that end bash, the state from before that c
   }
 });
 
-test("if bash and the saver are killed together, an older state is restored, and a note names the lost changes", async () => {
+test("if bash and the saver are both killed, an older state is restored, and a note names the lost changes", async () => {
   const opened = await openLarge();
   const { say, run, session, pid } = opened;
   await session.save();
@@ -138,7 +138,7 @@ test("if only the saver is killed, nothing is lost, because bash saves the next 
   expect((await opened.run("echo $x$y$v5999")).out).toBe("125999\n");
 });
 
-test("jobs, wait and $! do not show the saver, and it is not reported as a leftover", async () => {
+test("jobs, wait and $! do not show the saver, and no result reports it as a leftover", async () => {
   const { say, run, pid } = await openLarge();
   await saverOf(pid);
   expect(await say(`jobs; wait -n; echo "$? [$!]"`)).toBe("127 []");

@@ -136,7 +136,7 @@ function withoutPids(text: string): string {
   return text.replace(/ \d+ (?=Killed|Segmentation)/g, " PID ");
 }
 
-test("the table has at least 60 cases", () => {
+test("the table of commands above has at least 60 cases", () => {
   expect(CASES.length).toBeGreaterThanOrEqual(60);
 });
 

@@ -36,7 +36,7 @@ test("declarations are split correctly even if their values contain newlines, qu
   expect(piecesOf(printed.join(""))).toEqual(printed);
 });
 
-test("the newest complete state is used, but never a state of the wrong command", () => {
+test("the newest complete state is used, but never the state after another command", () => {
   const dir = directory();
   const states = new SavedStates(dir, NONCE, undefined);
   const add = (number: number) => {
@@ -115,7 +115,7 @@ test("a background shell inherits only exports and functions", () => {
   expect(script).not.toContain("alias ll");
 });
 
-test("line numbers count from the first line of the command", () => {
+test("line numbers start at the first line of the command", () => {
   const stderr =
     "bash: line 12: a: command not found\nbash: eval: line 13: oops\nbash: line 3: f: old\nline 12: x\n";
   expect(renumberLines(stderr, 12)).toBe(

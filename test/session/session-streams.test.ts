@@ -102,7 +102,7 @@ test.each([
   }
 });
 
-test("the output file of a leftover and the files of a result are kept after many long outputs", async () => {
+test("the output file of a leftover and the files of a result still exist after many long outputs", async () => {
   const { run, session } = openSession(shells);
   const left = await run(
     "(read -r < <(sleep 300 & echo $! > pid; wait); echo late) 2>/dev/null & echo begun",
@@ -116,7 +116,7 @@ test("the output file of a leftover and the files of a result are kept after man
   await session.close();
 }, 60_000);
 
-test("output to new loggers is complete, even if bash has hundreds of open descriptors", async () => {
+test("the output to new loggers is complete, even if bash has hundreds of open descriptors", async () => {
   const { run } = openSession(shells);
   // bash saves its stdout at the first free descriptor above 9, and reads its script from descriptor 255.
   const open = 'for ((fd = 10; fd < 700; fd++)); do ((fd == 255)) || eval "exec $fd</dev/null"; done';

@@ -68,7 +68,7 @@ describe("state persists between commands", () => {
     expect(await say("echo x")).toBe("x");
   });
 
-  test("set -a, -v and noclobber do not disturb the harness", async () => {
+  test("set -a, set -v and noclobber do not affect the harness", async () => {
     const { run, say } = openSession(shells);
     await run("set -a -C; X=exported");
     expect(await say("bash -c 'echo $X'")).toBe("exported");
@@ -99,7 +99,7 @@ describe("output", () => {
     expect(bytesOf((await run("cat data >&2")).stderr)).toEqual(bytes);
   });
 
-  test("that is long has a separate file, without output of other commands", async () => {
+  test("that is long has a separate file, which contains no output of other commands", async () => {
     const { run } = openSession(shells);
     await run("echo before");
     const { stdout } = await run("seq 20000");
@@ -123,7 +123,7 @@ describe("output", () => {
 });
 
 describe("input", () => {
-  test("of 20 kB or 1 MiB is run completely", async () => {
+  test("of 20 kB or 1 MiB is read and run completely", async () => {
     const { run } = openSession(shells);
     const long = `cat <<'EOF' | wc -c\n${"x".repeat(1024 ** 2)}\nEOF`;
     expect((await run(long)).out.trim()).toBe(String(1024 ** 2 + 1));
@@ -139,7 +139,7 @@ describe("input", () => {
   });
 
   test.each(["C", "POSIX", "C.UTF-8", "nosuch_LOCALE"])(
-    "may be non-ASCII under LC_ALL=%s",
+    "may contain non-ASCII characters under LC_ALL=%s",
     async (locale) => {
       const { run } = openSession(shells);
       await run(`export LC_ALL=${locale}`);
@@ -171,7 +171,7 @@ describe("the working directory", () => {
     expect((await run("cd /usr; readonly PWD; cd /etc")).cwd).toBe("/etc");
   });
 
-  test("of a call is entered once", async () => {
+  test("of a call is entered only if it differs from that of the previous call", async () => {
     const { run, session, dir } = openSession(shells);
     const other = shells.directory();
     expect((await run("pwd", { workingDir: dir })).out).toBe(`${dir}\n`);

@@ -60,7 +60,7 @@ test("the directory of a dead keeper stays while a shim of its host lives", asyn
   expect(existsSync(dir)).toBe(false);
 });
 
-test("a root without keepers is left unchanged", async () => {
+test("a state root without keepers is left unchanged", async () => {
   removeAbandonedKeepers(new StateRoot(join(directory(), "missing")));
   const shells = manager();
   const { id } = await run(shells, "true");

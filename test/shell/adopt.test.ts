@@ -66,7 +66,7 @@ test("a running durable shell is adopted from a dead holder, and not from a live
   await eventually(() => expect(marks.processes()).toHaveLength(1));
 });
 
-test("a directory that is removed during the check affects no other shell", async () => {
+test("the removal of a directory during the check affects no other shell", async () => {
   const path = durables.root();
   const { id } = await endedShell(path, true);
   const vanishing = "shell_00000000";

@@ -23,7 +23,7 @@ test("a shell past its deadline is ended at once", async () => {
   expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 5_000 });
 });
 
-test("a cleared deadline ends no shell, whether it is cleared alone or with all others", async () => {
+test("a cleared deadline ends no shell, whether it was cleared separately or together with all others", async () => {
   const [first, second, third] = [await sleeper(), await sleeper(), await sleeper()];
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
@@ -62,7 +62,7 @@ test("a deadline beyond the longest timer is exact to the millisecond", async ()
   }
 });
 
-test("ending a shell is retried until the shell has ended", async () => {
+test("a failed attempt to end a shell is repeated until the shell has ended", async () => {
   const shell = await sleeper();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {

@@ -17,7 +17,7 @@ describe("a diagnosis", () => {
     await shell.kill({ graceMs: 0 });
   });
 
-  test("reports the silence and the processor time", async () => {
+  test("reports how long a command has been silent and its processor time", async () => {
     const shell = await manager().createShell({ command: "echo x; sleep 300", workingDir: directory() });
     await shell.waitFor("x", 20_000);
     const { silent_ms, processes } = await shell.why();
@@ -51,7 +51,7 @@ describe("a command that times out", () => {
 });
 
 // With NACRE_LONG=1 this runs as the current user. npm run long -- unprivileged runs it without capabilities.
-test.runIf(isLong)("is right in a hundred mixed runs", { timeout: 3_600_000 }, async () => {
+test.runIf(isLong)("a diagnosis is right in a hundred mixed runs", { timeout: 3_600_000 }, async () => {
   await checkMixed(manager(), 100, directory);
 });
 

@@ -34,7 +34,7 @@ const marks = (base: string) =>
   );
 
 describe("the end of a background shell", () => {
-  test("is in the next result of any tool, once", async () => {
+  test("is reported once, in the next result of any tool", async () => {
     const base = directory();
     const kit = await toolkit(base);
     const id = await start(kit, "echo one; echo two; exit 3");
@@ -69,7 +69,7 @@ describe("the end of a background shell", () => {
     expect(other.metadata).not.toHaveProperty("finished");
   });
 
-  test("is in only one of two concurrent results", async () => {
+  test("is reported in only one of two concurrent results", async () => {
     const kit = await toolkit(directory());
     const id = await start(kit, "true");
     await ended(kit, id);
@@ -91,7 +91,7 @@ describe("the end of a background shell", () => {
     expect(results.filter(({ metadata }) => "finished" in metadata)).toHaveLength(1);
   });
 
-  test("is reported again only if its result was not delivered", async () => {
+  test("is reported again only if the result that reported it was not delivered", async () => {
     const kit = await toolkit(directory());
     const id = await start(kit, "true");
     await ended(kit, id);
@@ -103,7 +103,7 @@ describe("the end of a background shell", () => {
 });
 
 describe('bash_id "any"', () => {
-  test("waits for the first shell that ends, and ignores reported ends", async () => {
+  test("waits for the first shell that ends, and ignores ends that were already reported", async () => {
     const kit = await toolkit(directory());
     const old = await start(kit, "true");
     await kit.call("BashOutput", { bash_id: old, wait_for: "exit" });
@@ -117,7 +117,7 @@ describe('bash_id "any"', () => {
     await kit.shells.killAll();
   });
 
-  test("without a background shell, or without wait_for, is refused", async () => {
+  test("is refused if there is no background shell or no wait_for", async () => {
     const kit = await toolkit(directory());
     expect((await kit.call("BashOutput", { bash_id: "any", wait_for: "exit" })).code).toBe("shell_not_found");
     expect((await kit.call("BashOutput", { bash_id: "any" })).code).toBe("invalid_input");

@@ -71,7 +71,7 @@ test("every reader gets the whole output of an ended shell", async () => {
   expect(shell.lastReadStdout).toBe(0);
 });
 
-test("characters that are split between chunks arrive whole, and an incomplete last character is replaced", async () => {
+test("characters split between chunks arrive whole, and an incomplete last character is replaced", async () => {
   const shell = await run(manager(), "printf 'a%.0s' {1..65535}; printf '€b\\xe2'");
   const { stdout } = await collected(shell.output());
   expect(stdout).toBe(`${"a".repeat(65_535)}€b\ufffd`);

@@ -75,7 +75,7 @@ describe("a kill", () => {
     expect(shell.outcome).toMatchObject({ kind: "killed", code: 0 });
   });
 
-  test("ends children in separate sessions, and children whose group leader is gone", async () => {
+  test("ends children in separate sessions, and children whose group leader has ended", async () => {
     const shell = await up(
       manager(),
       "setsid sleep 300 & (sleep 301 & ) ; (setsid bash -c 'sleep 302 & disown' &); echo up; exit 3",
@@ -112,7 +112,7 @@ describe("a kill", () => {
     expect([one.status, other.status]).toEqual(["killed", "running"]);
   });
 
-  test("that is requested twice at once happens once, with the first cause", async () => {
+  test("that two callers request at the same time happens once, with the first cause", async () => {
     const shell = await up(manager(), "echo up; sleep 300");
     await Promise.all([shell.kill({ by: "first" }), shell.kill({ by: "second" })]);
     expect(shell.outcome).toMatchObject({ kind: "killed", by: "first" });
@@ -127,7 +127,7 @@ test("a finished kill does not keep the process alive", async () => {
   expect(timers()).toBeLessThanOrEqual(before);
 });
 
-describe("terminating", () => {
+describe("terminate()", () => {
   test("sends TERM, and reports a death by TERM as a kill", async () => {
     const shell = await up(manager(), "echo up; sleep 300");
     await eventually(() => expect(commandLines(shell)).toContain("sleep 300"));
@@ -153,7 +153,7 @@ describe("terminating", () => {
   });
 });
 
-describe("one signal on request", () => {
+describe("a signal on request", () => {
   test("reaches the command, and is not recorded as the cause of its end", async () => {
     const shell = await up(manager(), 'trap "echo usr1" USR1; echo up; while :; do sleep 300 & wait; done');
     await shell.sendSignal("SIGUSR1");
@@ -163,7 +163,7 @@ describe("one signal on request", () => {
     expect(shell).toMatchObject({ status: "failed", signal: "SIGKILL", exitCode: 137 });
   });
 
-  test("stops a shell, and continues it", async () => {
+  test("can stop a shell, and continue it", async () => {
     const shell = await up(manager(), "echo up; while :; do sleep 0.05; done");
     await shell.sendSignal("SIGSTOP");
     await eventually(() => expect(readStat(shell.started.commandPid)?.state).toBe("T"), 1_000);

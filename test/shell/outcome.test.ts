@@ -7,7 +7,7 @@ const exit = (code: number): ExitRecord => ({ ...bashRecord({ exitCode: code }),
 const cause = (kind: Cause["kind"], detail = "x"): Cause => ({ kind, detail });
 
 describe("while there is no record", () => {
-  test("a shell that never started is reported as such, even without an exit record", () => {
+  test("a shell that never started has this outcome, even without an exit record", () => {
     const record = { exit: "pending", cause: cause("never-started") } as const;
     expect(decideOutcome({ record, shimAlive: false, fault: undefined })).toMatchObject({
       kind: "failedToStart",

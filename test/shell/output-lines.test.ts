@@ -39,7 +39,7 @@ test("a missing file has no line yet", () => {
   expect(search.advance()).toEqual({ line: "x" });
 });
 
-test("an endless line is tested in pieces of limited size that overlap", () => {
+test("an endless line is tested in overlapping pieces of limited size", () => {
   const path = join(directory(), "out");
   const longest = READ_CHUNK_BYTES + MATCH_LINE_MAX_CHARS;
   writeFileSync(path, `${"a".repeat(READ_CHUNK_BYTES - 3)}needle${"b".repeat(3 * READ_CHUNK_BYTES)}`);

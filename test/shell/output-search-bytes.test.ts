@@ -32,7 +32,7 @@ test("withoutColors returns the same lines as plainText, or leaves the text to p
   let handled = 0;
   for (let i = 0; i < 20_000; i++) {
     const count = 1 + Math.floor(Math.random() * 8);
-    // Choose mostly harmless pieces, so that many texts contain no redrawn line.
+    // Most pieces are harmless, so many texts contain no redrawn line.
     const text = Array.from({ length: count }, () => {
       const from = Math.random() < 0.9 ? [0, 1, 2, 3, 4, 5, 12, 13, 14, 15, 18, 20] : PIECES.keys();
       const choice = [...from];

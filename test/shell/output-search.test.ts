@@ -16,7 +16,7 @@ async function printed(stdout: string | Buffer, stderr = ""): Promise<ShellProce
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
 
 describe("a search", () => {
-  test("finds lines of both streams with their numbers, and moves no cursor", async () => {
+  test("finds the lines of both streams with their numbers, and moves no cursor", async () => {
     const shell = await run(manager(), "printf 'a\\nerror: 1\\nb\\n'; printf 'x\\nerror: 2' >&2");
     const found = await shell.search("error: \\d");
     expect(found.lines.map(({ stream, line, text }) => `${stream}:${line}: ${text}`)).toEqual([
@@ -140,15 +140,15 @@ describe("a search", () => {
   });
 });
 
-describe("wrong input", () => {
-  test("names the position of a mistake in a pattern", async () => {
+describe("a search that fails", () => {
+  test("names the position of a mistake in its pattern", async () => {
     const shell = await printed("x\n");
     await expect(shell.search("abc(def")).rejects.toThrow(/Invalid search regex: .*at character 4/);
     await expect(shell.search("ab**")).rejects.toThrow(/at character 3/);
     await expect(shell.search("a[b-")).rejects.toThrow(/at character 2/);
   });
 
-  test("a line past the end names the last line", async () => {
+  test("names the last line if it starts past the end", async () => {
     const shell = await printed(numbered(12), numbered(3));
     await expect(shell.search("x", { fromLine: 13 })).rejects.toMatchObject({
       code: "invalid_input",
@@ -156,13 +156,13 @@ describe("wrong input", () => {
     });
   });
 
-  test("a shell whose files were removed is reported as swept, not as empty", async () => {
+  test("reports a shell whose files were removed as swept, not as empty", async () => {
     const shell = await printed("x\n");
     rmSync(shell.started.files.dir, { recursive: true });
     await expect(shell.search("x")).rejects.toMatchObject({ code: "swept" });
   });
 
-  test("an aborted search ends", async () => {
+  test("ends at once when it is aborted", async () => {
     const shell = await printed("x\n");
     const controller = new AbortController();
     const search = shell.search("x", { signal: controller.signal });

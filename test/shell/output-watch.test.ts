@@ -16,7 +16,7 @@ test("the first call returns at once, and the next call waits for a change", asy
   watch.close();
 });
 
-test("a nudge wakes the waiting call, or else the next call", async () => {
+test("nudge() wakes the waiting call, or the next call if none is waiting", async () => {
   const watch = new OutputWatch(directory());
   await watch.next();
   const woken = watch.next(60_000).then(() => "woken");
@@ -27,7 +27,7 @@ test("a nudge wakes the waiting call, or else the next call", async () => {
   watch.close();
 });
 
-test("a directory that is gone, or never existed, is polled", async () => {
+test("a directory that was removed or never existed is polled", async () => {
   const dir = directory();
   const missing = new OutputWatch(join(dir, "never"));
   await missing.next();

@@ -49,7 +49,7 @@ describe("a port", () => {
     await expect(shell.waitFor({ port }, 50)).rejects.toThrow(`PID ${process.pid}`);
   });
 
-  test("that the shell never opens makes the wait fail with the shell's output as soon as the shell ends", async () => {
+  test("is awaited only until the shell ends; the wait then fails with the shell's output", async () => {
     const { start, read } = tools();
     const shell = await start("echo no config; exit 4");
     const result = await read(shell, { wait_for_port: await freePort(), wait_ms: 50_000 });
@@ -76,7 +76,7 @@ describe("a file", () => {
     expect(existsSync(join(dir, "ready"))).toBe(true);
   });
 
-  test("outside the allowed directories is refused", async () => {
+  test("outside of the allowed directories is refused", async () => {
     const root = directory();
     mkdirSync(join(root, "in"));
     writeFileSync(join(root, "out"), "");

@@ -61,7 +61,7 @@ test("a found shell has ended as soon as its exit is recorded, even if its shim 
   expect(ends).toEqual([1]);
 });
 
-test("a shell that this host started has ended when its shim reports it or is dead", () => {
+test("a shell that this host started has ended when its shim reports the end or is dead", () => {
   const { life: shell, end } = life({ attached: false });
   end("7 - 3 0 1.00");
   expect(shell.outcome).toBeUndefined();
@@ -119,7 +119,7 @@ test("a cause that cannot be written is kept in memory", () => {
   expect(shell.outcome).toEqual({ kind: "killed", by: "us", code: 137 });
 });
 
-test("a found shell has run from its start to the time of its record", () => {
+test("the duration of a found shell is the time from its start to its record", () => {
   const running = life();
   expect(running.life.durationMs).toBeGreaterThanOrEqual(60_000);
   const { life: shell, files, meta, end } = life();

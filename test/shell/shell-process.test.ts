@@ -75,7 +75,7 @@ describe("new output", () => {
     expect(shell.getAllOutput()).toBe("é\nmore\n[stderr]\noops\n");
   });
 
-  test("without stderr leaves the stderr output for the next read", async () => {
+  test("that is read without stderr leaves the stderr output for the next read", async () => {
     const shell = await run(manager(), "echo a; echo b >&2");
     expect(shell.getNewOutput({ includeStderr: false })).toBe("a\n");
     expect(shell.lastReadStderr).toBe(0);
@@ -138,7 +138,7 @@ describe("waiting", () => {
     await shell.kill({ graceMs: 0 });
   });
 
-  test("several times for the same end resolves every wait", async () => {
+  test("can happen several times for the same end, and every wait resolves", async () => {
     const { shell, send } = await scriptedShell();
     const waits = [shell.wait(), shell.wait(10_000), shell.waitFor({ exit: true })];
     send("exit 4");

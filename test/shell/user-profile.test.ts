@@ -148,7 +148,7 @@ esac`,
 ];
 
 describe.each(SHELLS)("the profile of %s", (shellPath) => {
-  test.each(SNIPPETS)("of a user of $tool sets its variables", async (snippet) => {
+  test.each(SNIPPETS)("with the setup lines of $tool sets the variables of that tool", async (snippet) => {
     const { rc, programs = {}, files = {}, expected } = snippet;
     const before = `export PATH="$HOME/bin:$PATH" SHELL_NAME=${basename(shellPath)}\n`;
     const dir = home(shellPath, before + rc);
@@ -174,7 +174,7 @@ describe.each(SHELLS)("the profile of %s", (shellPath) => {
     });
   });
 
-  test("that prints, fails or uses the terminal causes no more than a note", async () => {
+  test("that prints, fails or uses the terminal causes at most a note", async () => {
     const noisy = profileOf(
       shellPath,
       home(shellPath, "echo hello; echo oops >&2; stty sane </dev/tty; export OK=1"),
@@ -186,7 +186,7 @@ describe.each(SHELLS)("the profile of %s", (shellPath) => {
     expect(failing.takeNote()).toBeUndefined();
   });
 
-  test("that hangs is ended and causes only a note", async () => {
+  test("that hangs is ended, and causes only a note", async () => {
     const dir = home(shellPath, "echo $$ > ~/pid; sleep 98765");
     const profile = profileOf(shellPath, dir, 1_500);
     expect(await profile.variables()).toEqual({});

@@ -79,7 +79,7 @@ describe("waiting for a line", () => {
   });
 });
 
-describe("a line that does not come", () => {
+describe("a wait for a line that does not come", () => {
   test("throws at the timeout, and does not end the shell", async () => {
     const { shell } = await gated("echo one; sleep 300");
     await expect(shell.waitFor({ pattern: /two/ }, 30)).rejects.toMatchObject({

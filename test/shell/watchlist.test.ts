@@ -30,7 +30,7 @@ test("every check refreshes all shells whose shim is gone", async () => {
   }
 });
 
-test("each check refreshes some of many live shells, in turn", async () => {
+test("if there are many live shells, each check refreshes some of them, in turn", async () => {
   const one = await manager().createShell({ command: "sleep 300", workingDir: "/" });
   const count = LIVENESS_READS_COUNT * 2 + 3;
   const refreshes = new Map<number, number>();
@@ -59,7 +59,7 @@ test("each check refreshes some of many live shells, in turn", async () => {
   }
 });
 
-test("a list that was stopped starts again with the next shell", async () => {
+test("a stopped list starts again with the next shell", async () => {
   const shell = await manager().createShell({ command: "sleep 300", workingDir: "/" });
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   try {

@@ -9,7 +9,7 @@ test.each([
   ["dialekt", "dialect"],
   ["polcy", "policy"],
   ["policyfile", "policyFile"],
-])("%s is corrected to %s", (word, meant) => {
+])("for %s, the suggestion is %s", (word, meant) => {
   expect(nearest(word, NAMES)).toBe(meant);
 });
 

@@ -62,7 +62,7 @@ test("text with a lone surrogate that represents no byte is not a path", () => {
   expect(isPathText("/\udcc3\udca4")).toBe(false);
 });
 
-test("links, real paths and listings have the same text", () => {
+test("a link, a real path and a listing give the same text for a name", () => {
   const dir = directory();
   const odd = textOfBytes(Buffer.from([0x64, 0xff]));
   mkdirSync(fsPath(`${dir}/${odd}`));

@@ -52,7 +52,7 @@ test("messages and codes of errors of another realm are read", () => {
   expect(systemCode({ code: "ENOENT" })).toBeUndefined();
 });
 
-test("a thrown proxy that throws on every access still becomes a failed result", () => {
+test("a thrown proxy becomes a failed result, even if the proxy throws on every access", () => {
   expect(failureOf(hostile(), "Bash", undefined)).toMatchObject({ success: false, code: "internal" });
   expect(hostile() instanceof NacreError).toBe(false);
 });

@@ -33,7 +33,7 @@ describe("a semaphore for each key", () => {
     expect(fourth.state.isOver).toBe(true);
   });
 
-  test("admits one caller if a holder releases its lease more than once", async () => {
+  test("admits only one caller, even if a holder releases its lease more than once", async () => {
     const semaphore = new KeyedSemaphore(1);
     const first = await semaphore.take("s", free);
     const [second, third] = [wait(semaphore), wait(semaphore)];
@@ -51,7 +51,7 @@ describe("a semaphore for each key", () => {
     expect(fourth.state.before).toBe(0);
   });
 
-  test("skips a waiter that gives up", async () => {
+  test("skips a waiting caller that gives up", async () => {
     const semaphore = new KeyedSemaphore(1);
     const first = await semaphore.take("s", free);
     const controller = new AbortController();
@@ -72,7 +72,7 @@ describe("a semaphore for each key", () => {
   });
 });
 
-test("a caller can go before all waiting callers", async () => {
+test("a caller can be admitted before all waiting callers", async () => {
   const semaphore = new Semaphore(1);
   const holder = await semaphore.take();
   const order: string[] = [];

@@ -1,4 +1,4 @@
-// Checks whether a thread waits for input while the thread alternately runs and sleeps.
+// The check for a thread that waits for input, applied to a thread that alternately runs and sleeps.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";

@@ -25,7 +25,7 @@ test.each([
   expect(encodeKey(key, PLAIN)).toBe(code);
 });
 
-test("a program can ask for other codes of the cursor keys", () => {
+test("a program can switch the codes of the cursor keys", () => {
   expect(encodeKey("Up", { ...PLAIN, applicationCursor: true })).toBe("\x1bOA");
 });
 
@@ -49,7 +49,7 @@ test("a newline is Enter, and several lines are marked as pasted if the program 
   expect(encodeTyped("a\n\x1b[201~rm\n", paste)).toBe("a\r\x1b[201~rm\r");
 });
 
-test("an attached terminal gets no queries, clipboard or window operations, wherever the bytes are split", () => {
+test("an attached terminal gets no queries and no clipboard or window operations, wherever bytes are split", () => {
   const queries = [
     "\x1b[6n",
     "\x1b[c",

@@ -106,7 +106,7 @@ test("a model reads only plain text from the output of a terminal", async () => 
   }
 }, 600_000);
 
-test("control characters in the command itself are plain in every result", async () => {
+test("every result shows control characters in the command itself as plain text", async () => {
   const tools = make({ ...TERMINALS, policy: "off" });
   const command = "printf '\x1b]0;title\x07\x1b[31mred'; echo up; read -r x # \x1b[2J\u009b31m";
   const shown = await drive(tools, command);

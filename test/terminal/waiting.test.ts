@@ -127,7 +127,7 @@ test.each(Object.entries(READERS))("the wait is reported: %s", async (_name, [co
     terminal: true,
   });
   await eventually(async () => expect((await shell.screen()).waiting).toBe(waiting), 20_000);
-  // Check that the state is stable: while a program starts, it can look like another one for a moment.
+  // Check that the state is stable: for a moment, a program that starts can seem to wait in another way.
   if (waiting !== "maybe") expect(new Set(await pollWaiting(shell))).toEqual(new Set([waiting]));
 });
 
@@ -145,7 +145,7 @@ test("after Ctrl-Z, the shell waits for input, not the stopped program", async (
   await eventually(async () => expect((await shell.screen()).waiting).toBe("key"), 20_000);
 });
 
-test("a stopped program in the foreground does not wait", async () => {
+test("a stopped program in the foreground is not reported as waiting", async () => {
   const shell = await manager({ killGraceMs: 50 }).createShell({
     command: `echo "pid $$."; read -r x`,
     workingDir: directory(),

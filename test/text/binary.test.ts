@@ -38,12 +38,12 @@ describe("binary output", () => {
     expect(describeBinary({ sample: start(beginning), totalBytes: 9 })).toContain(`looks like ${kind}`);
   });
 
-  test("of zeros, or in UTF-16 without a byte order mark, is recognized", () => {
+  test("is recognized if it consists of zeros, or of UTF-16 without a byte order mark", () => {
     expect(isBinary(Buffer.alloc(1_000))).toBe(true);
     expect(isBinary(Buffer.from("plain words in two bytes each", "utf16le"))).toBe(true);
   });
 
-  test("is recognized by its beginning alone", () => {
+  test("is recognized from its beginning alone", () => {
     expect(isBinary(Buffer.concat([noise(10_000), Buffer.alloc(100_000, "a")]))).toBe(true);
     expect(isBinary(Buffer.concat([Buffer.alloc(10_000, "a"), noise(100_000)]))).toBe(false);
   });

@@ -16,7 +16,7 @@ test.each([
   expect(boundaryAfter(text, index)).toBe(after);
 });
 
-test("in an endless combining sequence, the search ends outside a surrogate pair", () => {
+test("the search ends in an endless combining sequence, but not inside a surrogate pair", () => {
   const marks = "\u0301".repeat(100);
   expect(boundaryBefore(`a${marks}`, 60)).toBe(60);
   expect(boundaryAfter(`a${marks}`, 20)).toBe(20);

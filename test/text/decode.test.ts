@@ -55,7 +55,7 @@ describe("decoding", () => {
     );
   });
 
-  test("a character in two chunks is returned once", () => {
+  test("a character whose bytes are in two chunks is returned once", () => {
     const decoder = createUtf8Decoder();
     const euro = Buffer.from("€");
     expect([decoder.push(euro.subarray(0, 2)), decoder.push(euro.subarray(2)), decoder.end()]).toEqual([
@@ -106,7 +106,7 @@ describe("cutting bytes", () => {
     );
   });
 
-  test("a tail read from any offset of a text begins with a character", () => {
+  test("a tail that is read from any offset of a text begins with a whole character", () => {
     const text = Buffer.from("aé€😀z");
     for (let at = 0; at < text.length; at++) {
       const tail = text.subarray(at);
@@ -115,7 +115,7 @@ describe("cutting bytes", () => {
   });
 });
 
-test("text and bytes have the same measured size, for every division into chunks", () => {
+test("measureText and measureUtf8 give the same size, even for bytes in two chunks", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme" })), (parts) => {
       const text = parts.join("\n");

@@ -24,7 +24,7 @@ describe("filtering", () => {
     });
   });
 
-  test("anchors match at the start and end of a line, with LF and CRLF", () => {
+  test("matches anchors at the start and end of a line that ends with LF or CRLF", () => {
     expect(filterLines("a\nab\r\nb\na\r\n", compilePattern("^a$")).text).toBe("a\na\r\n");
   });
 
@@ -33,7 +33,7 @@ describe("filtering", () => {
     expect(filterLines("", compilePattern(""))).toEqual({ text: "", kept: 0, skipped: 0 });
   });
 
-  test("accepts the patterns that models usually write", () => {
+  test("accepts the kinds of patterns that models usually write", () => {
     const matches = (source: string, line: string): boolean => compilePattern(source).matches(line);
     expect(matches("(?i)error|warn(ing)?", "WARNING: x")).toBe(true);
     expect(matches("listening on \\d+", "listening on 3000")).toBe(true);

@@ -48,7 +48,7 @@ describe("an output", () => {
     );
   });
 
-  test("never keeps more than the limit, and keeps whole characters", () => {
+  test("never keeps more than the limit, and keeps only whole characters", () => {
     const end = fc.array(fc.constantFrom("a", "é", "€", "😀", "\n"), { minLength: 1_000, maxLength: 6_000 });
     fc.assert(
       fc.property(end, end, (head, tail) => {

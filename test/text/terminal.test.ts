@@ -21,7 +21,7 @@ test.each([
   expect(plainText(text)).toBe(plain);
 });
 
-test("a title sequence without an end removes no output", () => {
+test("a title sequence that never ends removes no output", () => {
   expect(plainText("\x1b]0;oops\nresult 42\n\x9dmore\nend\n")).toBe("0;oops\nresult 42\nmore\nend\n");
 });
 
@@ -82,7 +82,7 @@ const terminalText = fc
   )
   .map((parts) => parts.join(""));
 
-test("converting plain text changes nothing, and no control character is left", () => {
+test("converting a text twice changes nothing more, and no control character is left", () => {
   fc.assert(
     fc.property(terminalText, (text) => {
       const plain = plainText(text);

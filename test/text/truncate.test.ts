@@ -7,7 +7,7 @@ import { truncateEnds, truncateText } from "../../src/text/truncate.ts";
 const lines = (count: number): string => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
 
 describe("a text over the limit", () => {
-  test("keeps whole lines of head and tail, and one line between them that counts the omitted part", () => {
+  test("keeps whole lines of the head and the tail, with one line between them that counts the omitted part", () => {
     const { text, truncated, omitted, total } = truncateText(lines(10_000), { outputFile: "/spool/out" });
     expect(truncated).toBe(true);
     expect(text.length).toBeLessThanOrEqual(OUTPUT_MAX_CHARS);
@@ -32,7 +32,7 @@ describe("a text over the limit", () => {
     expect(text.match(/a{100,}/g)?.join("").length).toBe(40_000 - omitted.characters);
   });
 
-  test("is cut even if it exceeds the limit by one character, and a text at the limit is not", () => {
+  test("is truncated even if it exceeds the limit by only one character", () => {
     expect(truncateText("a".repeat(30_000))).toEqual({
       text: "a".repeat(30_000),
       truncated: false,
@@ -99,14 +99,17 @@ describe("a heading inside the text", () => {
     [10, 1_000],
     [1_000, 10],
     ...Array.from({ length: 12 }, (_, i) => [500, 100 + i]),
-  ])("appears once before its part, with %d lines before and %d after it", (before = 0, after = 0) => {
-    const { whole, text, omitted } = cut(before, after);
-    const shown = text.split("\n").filter((line) => !line.startsWith("[Output") && line !== "");
-    expect(shown.join("")).toMatch(/^a+\[head\]b+$/);
-    expect(text.length).toBeLessThanOrEqual(600);
-    const notice = text.split("\n").find((line) => line.startsWith("[Output")) ?? "";
-    expect(text.length - notice.length - 1 + omitted.characters).toBe(whole.length);
-  });
+  ])(
+    "appears once, directly before the lines that follow it (%d lines before it, %d after it)",
+    (before = 0, after = 0) => {
+      const { whole, text, omitted } = cut(before, after);
+      const shown = text.split("\n").filter((line) => !line.startsWith("[Output") && line !== "");
+      expect(shown.join("")).toMatch(/^a+\[head\]b+$/);
+      expect(text.length).toBeLessThanOrEqual(600);
+      const notice = text.split("\n").find((line) => line.startsWith("[Output")) ?? "";
+      expect(text.length - notice.length - 1 + omitted.characters).toBe(whole.length);
+    },
+  );
 
   test("is left out if there is no space for the notice", () => {
     const heading = { line: "[head]\n", charsFromEnd: 50 };
@@ -146,7 +149,7 @@ describe("for every text and limit", () => {
     );
   });
 
-  test("the shown and the omitted part add up to the whole", () => {
+  test("the shown part and the omitted part add up to the whole", () => {
     fc.assert(
       fc.property(text, options, (whole, given) => {
         const { text: shown, omitted, total, truncated } = cut(whole, given);

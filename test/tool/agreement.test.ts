@@ -144,7 +144,7 @@ describe.each(TOOLS.map((tool) => [tool.name, tool as BaseTool] as const))("%s",
       }),
       { numRuns: 500 },
     );
-    // The property proves something only if it has seen both accepted and refused arguments.
+    // The property proves something only if some arguments were accepted and others were refused.
     expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(20);
   });
 
@@ -164,7 +164,7 @@ describe.each(TOOLS.map((tool) => [tool.name, tool as BaseTool] as const))("%s",
 
 describe("OpenAI's strict schema", () => {
   it.each([new EveryKindTool(), new CommandTool(), new BareTool()])(
-    "of $name accepts only what execute accepts",
+    "of $name accepts only arguments that execute accepts",
     async (sample) => {
       const tool = sample as BaseTool;
       const schema = toOpenAiStrict(tool).function.parameters;

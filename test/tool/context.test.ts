@@ -1,17 +1,17 @@
 import { expect, it } from "vitest";
 import { type ApprovalRequest, createContext, isSameRequest } from "../../src/tool/context.ts";
 
-it("fills in the defaults", () => {
+it("createContext fills in the defaults", () => {
   expect(createContext({ workingDir: "/w" })).toEqual({ workingDir: "/w", dryRun: false, metadata: {} });
 });
 
-it("keeps the given values", () => {
+it("createContext keeps the given values", () => {
   const approve = async () => true;
   const given = { workingDir: "/w", dryRun: true, sessionId: "s", approve, metadata: { a: 1 } };
   expect(createContext(given)).toEqual(given);
 });
 
-it("cannot be changed", () => {
+it("a context cannot be changed", () => {
   const context = createContext({ workingDir: "/w" });
   expect(() => Object.assign(context, { dryRun: true })).toThrow(TypeError);
   expect(() => Object.assign(context.metadata, { a: 1 })).toThrow(TypeError);

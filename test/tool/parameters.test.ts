@@ -4,7 +4,7 @@ import { BareTool, CommandTool, EveryKindTool } from "./sample-tools.ts";
 
 const byName = (parameters: readonly ToolParameter[]) => new Map(parameters.map((p) => [p.name, p]));
 
-it("derives every field from the zod object", () => {
+it("every field of a parameter is derived from the zod object", () => {
   const parameters = byName(new CommandTool().parameters);
   expect({ ...parameters.get("command") }).toEqual({
     name: "command",
@@ -27,7 +27,7 @@ it("derives every field from the zod object", () => {
   });
 });
 
-it("derives the type of every kind of parameter", () => {
+it("the type of every kind of parameter is derived from the zod object", () => {
   const types = new EveryKindTool().parameters.map(({ name, type }) => [name, type]);
   expect(Object.fromEntries(types)).toEqual({
     text: "string",
@@ -48,11 +48,11 @@ it("derives the type of every kind of parameter", () => {
   expect(byName(new EveryKindTool().parameters).get("mode")?.enum).toEqual(["default", "slow", "background"]);
 });
 
-it("shows an exclusive bound of an integer as an inclusive bound", () => {
+it("an exclusive bound of an integer parameter is shown as an inclusive bound", () => {
   expect(byName(new EveryKindTool().parameters).get("positive")?.minimum).toBe(1);
 });
 
-it("returns a copy of each parameter's JSON Schema", () => {
+it("toJsonSchema() of a parameter returns a copy", () => {
   const tool = new CommandTool();
   const [command] = tool.parameters;
   const schema = command?.toJsonSchema();
@@ -61,7 +61,7 @@ it("returns a copy of each parameter's JSON Schema", () => {
   expect(command?.toJsonSchema().type).toBe("string");
 });
 
-it("is empty for a tool without parameters, and cannot be changed", () => {
+it("the list of parameters is empty for a tool without parameters, and cannot be changed", () => {
   expect(new BareTool().parameters).toEqual([]);
   expect(() => (new CommandTool().parameters as ToolParameter[]).pop()).toThrow(TypeError);
 });

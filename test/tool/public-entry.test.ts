@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import * as entry from "../../src/tool.ts";
 
-it("exports exactly the names that are needed to write and call tools", () => {
+it("nacre/tool exports exactly the names that are needed to write and call tools", () => {
   expect(Object.keys(entry).sort()).toEqual([
     "BaseTool",
     "ERROR_CODES",
@@ -15,6 +15,6 @@ it("exports exactly the names that are needed to write and call tools", () => {
   ]);
 });
 
-it("exports the categories of tools", () => {
+it("nacre/tool exports the categories of tools", () => {
   expect(entry.TOOL_CATEGORIES).toEqual(["file", "execution", "web", "task", "notebook", "mcp", "other"]);
 });

@@ -54,7 +54,7 @@ describe("ToolResult", () => {
     expect(ToolResult.ok("", { a: twice, b: twice }).metadata).toEqual({ a: { pid: 1 }, b: { pid: 1 } });
   });
 
-  it("adds notes by returning a new result", () => {
+  it("returns a new result when notes are added", () => {
     const failed = ToolResult.fail("no", { code: "aborted", metadata: { a: 1 } });
     const noted = failed.withNotes("one");
     expect(failed.notes).toEqual([]);

@@ -72,7 +72,7 @@ describe("execute", () => {
 });
 
 describe("abort", () => {
-  it("returns without running if the signal is already aborted", async () => {
+  it("returns without running the tool if the signal is already aborted", async () => {
     const body = vi.fn();
     const signal = AbortSignal.abort();
     const result = await new CommandTool(body).execute(createContext({ workingDir: "/", signal }), call);
@@ -86,14 +86,14 @@ describe("abort", () => {
     expect(result.error).toBe("Call to Command was aborted: user pressed stop");
   });
 
-  it("is recognized by a thrown AbortError", async () => {
+  it("is recognized if the tool throws an AbortError", async () => {
     const tool = new CommandTool(() => {
       throw new DOMException("stop", "AbortError");
     });
     expect((await tool.execute(context, call)).code).toBe("aborted");
   });
 
-  it("is recognized by the signal for any thrown value", async () => {
+  it("is recognized from the aborted signal, whatever value the tool throws", async () => {
     const controller = new AbortController();
     const tool = new CommandTool(() => {
       controller.abort();

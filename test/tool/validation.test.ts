@@ -123,7 +123,7 @@ describe("a message", () => {
     expect(await refusal(tool, args)).toContain('Unknown parameter: "at[1].y"');
   });
 
-  it("reports a nested __proto__", async () => {
+  it("reports a nested __proto__ as an unknown parameter", async () => {
     const args = JSON.parse('{"text": "abc", "where": {"line": 1, "__proto__": {}}}');
     const message = await refusal(every, args);
     expect(message).toBe('Unknown parameter: "where.__proto__". Known parameters: line, column');
@@ -145,7 +145,7 @@ describe("a message", () => {
     expect(await refusal(tool, { even: 1, odd: 2 })).toBe("Parameter even is not valid, got 1; odd only");
   });
 
-  it("names all parameters if a rule covers the whole object, and names a required format", async () => {
+  it("names all parameters if a rule covers the whole object, and names the format that a value needs", async () => {
     const both = toolTaking(z.object({ a: z.string().optional() }).refine(() => false));
     expect(await refusal(both, {})).toBe("Parameter (all together) is not valid, got an object");
     const mail = toolTaking(z.object({ to: z.string().startsWith("m"), url: z.url() }));

@@ -130,7 +130,7 @@ test("every option of the wrong type is refused with its name and its valid valu
   }
 });
 
-/** Returns the option names that the error about an unknown option lists. */
+/** Returns the option names that are listed in the error about an unknown option. */
 async function optionNames(): Promise<string[]> {
   const [, list = ""] = /Choose from: (.+)\.$/.exec((await refusalOf({ workingDir, zzz: 1 })) ?? "") ?? [];
   const names = list.split(", ");

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 const types = () => seen.map(({ type }) => type);
 
-test("a foreground call emits events from the call to its result", async () => {
+test("a foreground call emits every event from its start to its result", async () => {
   await kit().call("Bash", { command: "exit 3" });
   expect(types()).toEqual(["call", "verdict", "start", "end", "result"]);
   expect(seen).toMatchObject([
@@ -55,7 +55,7 @@ test("a refusal and an approval emit events with the rule", async () => {
   expect(seen[2]).toMatchObject({ approved: true, command: "git push --force nowhere main" });
 });
 
-test("a session that a program uses directly emits events too", async () => {
+test("a session that a program uses directly emits events, too", async () => {
   await kit().session("by-hand").run("echo hi");
   expect(types()).toEqual(["verdict", "start", "end"]);
   expect(seen[1]).toMatchObject({ session: "by-hand", command: "echo hi" });

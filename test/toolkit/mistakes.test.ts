@@ -63,7 +63,7 @@ describe("the timeout of a wait", () => {
     await shell.kill();
   });
 
-  test("can be in an object", async () => {
+  test("can be the property timeoutMs of an object", async () => {
     const shell = await kit().session("w").start("echo up; sleep 60");
     const error = await errorOf(() => shell.waitFor("never", { timeoutMs: 300 }));
     expect(error).toMatchObject({ code: "timed_out", message: expect.stringContaining("Waited 300ms") });
@@ -98,7 +98,7 @@ test("a syntax error contains bash's message", async () => {
   expect(error.message).not.toMatch(/\n$/);
 });
 
-test("the error about kit.sh called as a function names kit.run", async () => {
+test("if kit.sh is called as a function, the error suggests kit.run", async () => {
   const error = await errorOf(() => loose().sh("ls"));
   expect(error).toMatchObject({
     code: "invalid_input",
@@ -141,7 +141,7 @@ describe("an abort", () => {
     "session.start": (signal) => kit().session("s").start("ls", { signal }),
   };
   test.each(Object.entries(runs))(
-    "before the start makes %s throw aborted with the reason as its cause",
+    "before the start makes %s throw an error with the code aborted and the reason as its cause",
     async (_, run) => {
       const error = await errorOf(() => run(AbortSignal.abort("because")));
       expect(error).toMatchObject({ code: "aborted", cause: "because" });

@@ -128,7 +128,7 @@ test("a minimal abort signal that is not Node's own ends a call", async () => {
   expect(await inRealm(body)).toEqual(success(["aborted", "aborted", "aborted", false]));
 });
 
-test("the executor waits for the promise of a hook of another realm, and its rejection becomes a note", async () => {
+test("the executor awaits the promise that another realm's hook returns; a rejection becomes a note", async () => {
   const body = `
     const hooks = [{ before: () => outside.Promise.reject(new outside.TypeError("no entry")) }];
     const kit = await createToolkit({ workingDir, hooks });

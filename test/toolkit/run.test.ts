@@ -111,7 +111,7 @@ describe("kit.run", () => {
     });
   });
 
-  test("throws a refusal as an error with data, even while iterating", async () => {
+  test("throws an error with data if the command is refused, even while iterating", async () => {
     const refusal = {
       code: "policy_denied",
       rule: "delete-root",
@@ -144,7 +144,7 @@ describe("kit.run", () => {
   });
 });
 
-test("a person sees the effects of a command, and can give a reason for a refusal", async () => {
+test("a person who is asked sees the effects of the command, and can give a reason for a refusal", async () => {
   const requests: ApprovalRequest[] = [];
   const approve = (request: ApprovalRequest) => {
     requests.push(request);
@@ -219,7 +219,7 @@ describe("a wait for a shell", () => {
     expect(await errorOf(failed.waitFor("never"))).toMatchObject({ code: "exit_nonzero" });
   });
 
-  test("can be cancelled, like a read of the output", async () => {
+  test("can be cancelled, and so can a read of the output", async () => {
     const shell = await kit().session("w").start("echo a; sleep 300");
     const stop = new AbortController();
     const read: string[] = [];

@@ -12,7 +12,7 @@ const create = useUi();
 const open = useBrowser();
 
 describe.skipIf(noBrowser !== undefined)("the page", () => {
-  test("lists what needs attention first, and removes the token from the address", async () => {
+  test("lists first what needs attention, and removes the token from the address", async () => {
     const { ui, start, request } = create();
     start("exit 3");
     start("echo fine");
@@ -101,7 +101,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     expect(errors).toEqual([]);
   });
 
-  test("approves, denies with a reason and remembers", async () => {
+  test("lets a person approve, deny with a reason, and have an answer remembered", async () => {
     const { ui, request, nacre } = create();
     const ids = [request("git clean -fdx"), request("npm publish"), request("git push -f nowhere main")];
     const { page } = await open(await ui("--control"));
@@ -140,7 +140,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     await eventually(async () => expect(await page.locator(".group.you").count()).toBe(0));
   });
 
-  test("kills a shell after a second click, and shows that no process is left", async () => {
+  test("kills a shell only after a second click, and then shows that no process is left", async () => {
     const { ui, start, nacre } = create();
     const id = start("sleep 1000 & sleep 1000");
     const { page } = await open(await ui("--control"));
@@ -206,7 +206,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     await shown(page, "button.row", "after");
   });
 
-  test("explains an address without a token, a wrong token, and an empty list", async () => {
+  test("explains what to do about a missing token, a wrong token, and an empty list", async () => {
     const { ui } = create();
     const { url, link } = await ui();
     const bare = await open({ link: url });
@@ -238,7 +238,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     ["phone", "dark", PHONE],
   ] as const;
 
-  test("is accessible and fits: wide and phone, light and dark", async () => {
+  test("is accessible and fits the screen, wide or phone, light or dark", async () => {
     const { ui, start, request } = create();
     start(
       "echo 'compiling 214 files'; echo \"src/cart.ts(48,7): error TS2322: Type 'string' is not assignable to type 'number'.\" >&2; exit 2",

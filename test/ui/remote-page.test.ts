@@ -62,7 +62,7 @@ async function connected(server: UiProgram, use: () => Promise<void>): Promise<v
 }
 
 describe.skipIf(noBrowser !== undefined)("a remote machine on the page", () => {
-  test("has its shells listed, followed, searched and killed", async () => {
+  test("has shells that can be listed, followed, searched and killed", async () => {
     const { ui, dir, start, nacre } = create();
     const far = newPlace(dir);
     start("echo near; exec sleep 1000", "--name", "here");
@@ -149,7 +149,7 @@ test("a terminal of a remote machine shows its screen and accepts input", async 
   });
 });
 
-test("a read-only page may not end shells of a remote machine", async () => {
+test("a read-only page cannot end the shells of a remote machine", async () => {
   const { ui, dir, nacre } = create();
   const far = newPlace(dir);
   const there = nacre("--remote", far.url, "run", "-b", "--durable", "exec sleep 1000").trim();
@@ -164,7 +164,7 @@ test("a read-only page may not end shells of a remote machine", async () => {
   nacre("--remote", far.url, "kill", "--all");
 });
 
-test("a hostile machine can send only text, of a limited size", async () => {
+test("from a hostile machine, the page accepts only text of limited size", async () => {
   const { ui, dir } = create();
   const url = scriptedMachine(dir, {
     changes: [{ shells: HOSTILE_ROWS, gone: 3 }],

@@ -58,7 +58,7 @@ describe.skipIf(noBrowser !== undefined)("a terminal on the page", () => {
     expect(errors).toEqual([]);
   });
 
-  test("draws a full-screen program live, even on a phone", async () => {
+  test("shows a full-screen program as it draws, even on a phone", async () => {
     const { ui, terminal } = create();
     terminal(
       `exec bash --norc -c 'printf "\\033[?1049h\\033[2J\\033[5;10Hmiddle\\033[1;1Htop"; read -rsn1; printf "\\033[2;1Hnext"; read -rsn1'`,

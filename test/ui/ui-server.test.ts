@@ -47,7 +47,7 @@ describe("the address", () => {
     expect(other.token).not.toBe(first.token);
   });
 
-  test("a port in use is refused, and the error names the process that uses it", async () => {
+  test("is refused if its port is in use, and the error names the process that uses the port", async () => {
     const { nacre } = create();
     const server = createServer().listen(0, "127.0.0.1");
     await eventually(() => expect(server.listening).toBe(true));
@@ -91,7 +91,7 @@ describe("a request", () => {
     }
   });
 
-  test("that changes something is refused by a read-only server", async () => {
+  test("that changes state is refused by a read-only server", async () => {
     const { ui, start, request, nacre } = create();
     const page = await ui();
     const shell = start("sleep 1000");
@@ -153,7 +153,7 @@ describe("with --control", () => {
     expect(JSON.parse(nacre("run", "--json", "git clean -fdx"))).not.toHaveProperty("approval_id");
   });
 
-  test("kills a shell, and returns the ended processes and no survivors", async () => {
+  test("kills a shell, and returns the ended processes and an empty list of survivors", async () => {
     const { ui, start } = create();
     const page = await ui("--control");
     const id = start("sleep 1000 & sleep 1000");

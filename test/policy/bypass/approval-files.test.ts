@@ -24,7 +24,7 @@ describe("answering approval requests through nacre's own files and page", () =>
     expect(judge(command, dev)).toMatchObject({ verdict: "deny", rule: "send-secret" });
   });
 
-  it("the policy uses further state roots and values of variables from the facts", () => {
+  it("the policy also protects the state roots in the facts, and uses the variables in the facts", () => {
     const stateRoots = ["/srv/state"];
     const environment = { NACRE_HOME: "/srv/state", XDG_CONFIG_HOME: "/srv/config" };
     for (const command of [
@@ -88,7 +88,7 @@ describe("answering approval requests through nacre's own files and page", () =>
     expect(judge(command, dev)).toMatchObject({ verdict: "ask", rule: "loosen-policy" });
   });
 
-  it("the reason says that the page may belong to another program", () => {
+  it("the reason for the question says that the page may belong to another program", () => {
     expect(judge("curl -X POST http://localhost:3000/api/approvals -d '{}'", dev).reason).toBe(
       "curl sends a request to what may be the page of nacre, which answers approval requests that the user must answer: only the user may decide that.",
     );

@@ -126,7 +126,7 @@ describe("hiding a command in a very long text", () => {
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 
-  it("asks about a substitution nested deeper than in any real script", () => {
+  it("asks about substitutions that are nested deeper than in any real script", () => {
     expect(verdictOf(`echo ${"$(echo ".repeat(150)}x${")".repeat(150)}`)).toBe("ask");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("hiding a command in data that bash evaluates", () => {
+describe("hiding a command in data that bash evaluates as code", () => {
   it.each([
     "echo $[ x='a[$(touch F)]', x ]",
     "echo $((a[$(id)]))",
@@ -13,7 +13,7 @@ describe("hiding a command in data that bash evaluates", () => {
     "unset 'a[$(id)]'",
     "x='a[$(id)]'; echo $((x))",
     "[[ -v 'a[$(id)]' ]]",
-  ])("the policy asks about data that bash evaluates as code: %j", (command) => {
+  ])("the policy asks about such data: %j", (command) => {
     expect(verdictOf(command)).toBe("ask");
   });
 

@@ -80,7 +80,7 @@ describe("redefining names in an earlier command of the session", () => {
     ["globstar", { shellOptions: ["globstar"] }, "rm -rf **"],
     ["extglob", { shellOptions: ["extglob"] }, "rm -rf !(src)"],
   ];
-  it.each(stopped)("%s: with %j the policy does not allow %j", (_name, changed, command) => {
+  it.each(stopped)("with %s in the session (%j), the policy does not allow %j", (_name, changed, command) => {
     expect(verdictOf(command, session(changed))).not.toBe("allow");
   });
 
@@ -139,7 +139,7 @@ describe("redefining names in an earlier command of the session", () => {
     ["dotglob", { shellOptions: ["dotglob"] }, "rm -rf build/*"],
     ["another shell option", { shellOptions: ["globstar", "dotglob"] }, "rm -rf **/.cache"],
   ];
-  it.each(allowed)("%s: with %j the policy allows %j", (_name, changed, command) => {
+  it.each(allowed)("with %s in the session (%j), the policy allows %j", (_name, changed, command) => {
     expect(verdictOf(command, session(changed))).toBe("allow");
   });
 
@@ -201,7 +201,7 @@ describe("copying a program under another name", () => {
     "/tmp/tidy -rf ~/Documents",
     "./tidy ~/.ssh/id_rsa",
     "/home/dev/proj/tidy /srv/data",
-  ])("a program that commands can overwrite may not act on a protected path: %j", (command) => {
+  ])("a program that commands can overwrite may not be used on a protected path: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 

@@ -42,9 +42,12 @@ describe("hiding a command in variables", () => {
     [`bash "\${S:-x.sh}"`, "allow"],
     [`npx "\${P:-serve}"`, "allow"],
     [`python3 -c "\${S:-print(1)}"`, "allow"],
-  ])("the default of a variable without a known value counts: %j gets the verdict %s", (command, verdict) => {
-    expect(verdictOf(command)).toBe(verdict);
-  });
+  ])(
+    "the default of a variable whose value is unknown counts: %j gets the verdict %s",
+    (command, verdict) => {
+      expect(verdictOf(command)).toBe(verdict);
+    },
+  );
 
   it.each([
     [`cp x "\${D:-/etc}/passwd"`, "deny"],

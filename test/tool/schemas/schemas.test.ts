@@ -59,7 +59,7 @@ describe("as JSON Schema", () => {
     }
   });
 
-  it("unions of types and tagged unions are anyOf", () => {
+  it("unions of types and tagged unions become anyOf", () => {
     const tagged = z.discriminatedUnion("t", [
       z.object({ t: z.literal("a") }),
       z.object({ t: z.literal("b") }),
@@ -73,7 +73,7 @@ describe("as JSON Schema", () => {
     expect(JSON.stringify(properties)).not.toContain("9007199254740991");
   });
 
-  it("allows additional properties only where the tool's author did", () => {
+  it("additional properties are allowed only where the tool's author allows them", () => {
     const tool = toolTaking(
       z.looseObject({ open: z.looseObject({ a: z.int() }), map: z.record(z.string(), z.int()) }),
     );
@@ -183,14 +183,14 @@ describe("gemini", () => {
     });
   });
 
-  it("keeps a union nullable", () => {
+  it("keeps a nullable union nullable", () => {
     const tool = toolTaking(z.object({ x: z.union([z.string(), z.number()]).nullable() }));
     expect(toGemini(tool).parameters?.properties).toEqual({
       x: { anyOf: [{ type: "STRING" }, { type: "NUMBER" }], nullable: true },
     });
   });
 
-  it("leaves parameters out for a tool without parameters", () => {
+  it("leaves out the key parameters for a tool without parameters", () => {
     expect(toGemini(new BareTool())).toEqual({ name: "Bare", description: "Takes nothing." });
   });
 });
