@@ -211,7 +211,7 @@ describe("the options of a start", () => {
 });
 
 describe("a deadline", () => {
-  test("ends all processes with status timeout, keeps the output, and does not affect other shells", async () => {
+  test("ends its whole shell with the status timeout, keeps the output, and ends no other shell", async () => {
     const shells = manager();
     const other = await shells.createShell(sleep());
     const shell = await run(shells, "echo before; setsid sleep 300 & sleep 301", { timeoutMs: 1_000 });

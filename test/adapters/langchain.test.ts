@@ -15,7 +15,7 @@ async function call(name: string, args: Record<string, unknown>, signal?: AbortS
   return message as ToolMessage;
 }
 
-test("LangChain runs a command; the message contains its output, and the artifact the complete result", async () => {
+test("LangChain runs a command; the message contains the output, and the artifact is the complete result", async () => {
   const message = await call("Bash", { command: "echo from bash" });
   expect(message.content).toBe("from bash\n");
   expect(message.artifact).toMatchObject({ success: true, metadata: { exit_code: 0 } });

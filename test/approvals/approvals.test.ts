@@ -104,7 +104,7 @@ describe("without a person to ask", () => {
 });
 
 describe("a waiting call", () => {
-  test("continues after an answer from another process, and aborts its callback's signal", async () => {
+  test("continues after an answer from another process, and aborts the signal of the approve callback", async () => {
     const base = directory();
     const { approve, asked } = silent();
     await using kit = await kitIn(base, { approve });
@@ -173,7 +173,7 @@ describe("a waiting call", () => {
     expect(questions).toBe(1);
   });
 
-  test("withdraws its request when the caller cancels it", async () => {
+  test("withdraws its request when the caller cancels the call", async () => {
     const base = directory();
     const { approve, asked } = silent();
     await using kit = await kitIn(base, { approve });

@@ -27,7 +27,7 @@ const codeOf = async (kit: Toolkit, command: string, options = {}) =>
   (await kit.call("Bash", { command }, options)).code;
 
 describe("an answer that is remembered for the session", () => {
-  test("covers the same effect until it is forgotten, and each use is recorded", async () => {
+  test("covers commands with the same effect until it is forgotten, and each use is recorded", async () => {
     const base = directory();
     await using kit = await kitIn(base);
     const id = await remember(kit, "git push --force nowhere main", { lasts: "session" });

@@ -79,7 +79,7 @@ describe("an audit log", () => {
     expect(await verifyAudit(file)).toMatchObject({ ok: false, line });
   });
 
-  test("is reported as broken if its beginning is removed, even if another process continued it", async () => {
+  test("is reported as broken if its beginning was removed, even if another process then appends to it", async () => {
     write("a", "b");
     write("c");
     put(lines().slice(2));
@@ -107,7 +107,7 @@ describe("an audit log", () => {
     expect(await verifyAudit(file)).toMatchObject({ ok: true, records: 3 });
   });
 
-  test("is valid if a process continues it after a long record", async () => {
+  test("is valid if another process appends to it after a long record", async () => {
     write("x".repeat(300_000));
     write("b");
     expect(await verifyAudit(file)).toMatchObject({ ok: true, records: 2 });

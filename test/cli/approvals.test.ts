@@ -76,7 +76,7 @@ test("an unknown or answered request fails and says why", async () => {
   expect(late.stderr).toMatch(/was approved by nacre approve at /);
 });
 
-test("if several processes answer at once, one succeeds and its answer applies to the command", async () => {
+test("if several processes answer at once, only one succeeds, and its answer applies to the command", async () => {
   const verbs = ["approve", "deny", "deny", "approve"];
   for (let round = 0; round < 3; round++) {
     const file = createWorkFile();

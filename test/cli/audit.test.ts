@@ -31,7 +31,7 @@ test("the first broken record is named, with exit code 1", async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ file, ok: false, line: 2 });
 });
 
-test("a missing log is an error", async () => {
+test("a missing log causes an error", async () => {
   const { code, stdout, stderr } = await nacre("audit", "verify", join(dir(), "none"));
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain("nacre: The audit log cannot be read: ENOENT");

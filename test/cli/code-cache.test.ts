@@ -40,7 +40,7 @@ beforeEach(() => {
 
 afterEach(() => removeAfterRun(base));
 
-test("the cache loads a file and its dependencies, each only once", () => {
+test("the cache loads a file and its dependencies, and each of them only once", () => {
   const main = join(base, "main.js");
   writeFileSync(
     main,
@@ -139,7 +139,7 @@ describe("a cache file", () => {
     }
   });
 
-  test("is not written where other users can write, and does not throw", () => {
+  test("is not written where other users can write, and no error is thrown", () => {
     chmodSync(state, 0o777);
     writeCodeCache(dir, "run", entries);
     expect(existsSync(file())).toBe(false);

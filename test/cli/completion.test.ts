@@ -52,7 +52,7 @@ describe("in a shell", () => {
     });
   });
 
-  test("bash completes --option=value, even though it splits the text into three words", async () => {
+  test("bash completes --option=value, even though bash splits this text into three words", async () => {
     const { stdout: script } = await nacre("completion", "bash");
     writeFileSync(join(dir(), "bashrc"), `${script}PS1='ready> '; bind 'set bell-style none'\n`);
     const env = { ...environment(), TERM: "dumb", INPUTRC: "/dev/null" };

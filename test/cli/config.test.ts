@@ -25,7 +25,7 @@ beforeEach(() => {
   mkdirSync(join(dir(), ".git"));
 });
 
-test("each layer overrides the layer before it, and config names the origin of each value", async () => {
+test("each layer overrides the previous layer, and nacre config names the origin of each value", async () => {
   expect(await settings()).toEqual({
     policy: { value: "standard", origin: "default" },
     sandbox: { value: "off", origin: "default" },
@@ -108,7 +108,7 @@ test("the setting `with` adds tools to `nacre tools` and `nacre mcp`; a workspac
   );
 });
 
-test("the setting remotes is a list of addresses, and a workspace cannot add one", async () => {
+test("the setting remotes is a list of addresses, and a workspace cannot add an address", async () => {
   write(userFile(), '{ "remotes": ["ssh://build"] }');
   expect((await settings()).remotes).toEqual({ value: ["ssh://build"], origin: userFile() });
   write(workspaceFile(), '{ "remotes": ["command:[\\"evil\\"]"] }');
@@ -134,7 +134,7 @@ test.each([
   );
 });
 
-test("an invalid variable is an error, and a command cannot loosen its own settings without approval", async () => {
+test("an invalid variable causes an error, and a command cannot loosen its own settings without approval", async () => {
   vi.stubEnv("NACRE_SANDBOX", "on");
   expect((await nacre("run", "true")).stderr).toContain(
     'The variable NACRE_SANDBOX is "on": it must be one of off, workspace-write, read-only.',

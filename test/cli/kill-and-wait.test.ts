@@ -79,7 +79,7 @@ describe("wait", () => {
     });
   });
 
-  test("--for prints the matching line, and fails if the shell ends without one", async () => {
+  test("--for prints the matching line, and fails if the shell ends without such a line", async () => {
     await using host = otherHost();
     const shell = await host.createShell({ command: "echo listening on 80", workingDir: dir() });
     expect(await nacre("wait", shell.id, "--for", "on [0-9]+")).toEqual({
@@ -111,7 +111,7 @@ describe("kill", () => {
     expect(await nacre("kill", "--all")).toEqual({ code: 0, stdout: "", stderr: "No shell is running.\n" });
   });
 
-  test("--signal sends the signal to every process of the shell, and does not itself end the shell", async () => {
+  test("--signal only sends the signal to every process of the shell, without the steps of a kill", async () => {
     await using host = otherHost();
     const command = "trap 'echo got it; exit 5' USR1; echo ready; while :; do sleep 0.02; done";
     const shell = await host.createShell({ command, workingDir: dir() });

@@ -168,7 +168,7 @@ test("nacre names and ends the leftovers of a command in a session", async () =>
   await eventually(() => expect(isAlive(Number(stdout))).toBe(false));
 });
 
-test("a session keeps its first environment mode, and refuses another", async () => {
+test("a session keeps its first environment mode, and refuses any other mode", async () => {
   vi.stubEnv("HARMLESS", "here");
   expect((await inSession("echo [$HARMLESS]", "--env-mode", "none")).stdout).toBe("[]\n");
   expect((await inSession("echo [$HARMLESS]")).stdout).toBe("[]\n");

@@ -70,7 +70,7 @@ test("nacre names and ends the leftovers of the command", async () => {
   );
 });
 
-test("a missing directory is an error that names it", async () => {
+test("the error about a missing directory names the directory", async () => {
   const { code, stderr } = await nacre("run", "--cwd", "/nowhere/at/all", "true");
   expect(code).toBe(1);
   expect(stderr).toBe("nacre: Working directory does not exist: /nowhere/at/all\n");
@@ -142,7 +142,7 @@ test("every form of run refuses a denied command with exit code 4, and no shell 
   expect(readdirSync(join(dir(), "state", "shells"))).toEqual([]);
 });
 
-test("without a person to ask, a doubtful command fails, and the error names the flag that allows it", async () => {
+test("if no person can be asked, a doubtful command fails, and the error names the flag that allows it", async () => {
   mkdirSync(join(dir(), "work"));
   writeFileSync(join(dir(), "work/file"), "");
   const plain = await nacre("run", ...DOUBTFUL);

@@ -140,7 +140,7 @@ test("output --all reports missing output", async () => {
   expect(stderr).toContain("nacre: output cap reached");
 });
 
-test("an unknown id is an error with a hint", async () => {
+test("an unknown id causes an error with a hint", async () => {
   const { code, stdout, stderr } = await nacre("output", "shell_nope");
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
@@ -237,7 +237,7 @@ describe("output", () => {
     expect(invalid.stderr).toMatch(/^nacre: Invalid --filter regex: .*RE2 syntax/);
   });
 
-  test("--tail shows the last lines of each stream, or with --filter the last matching lines", async () => {
+  test("--tail shows the last lines of each stream; with --filter, it shows the last matching lines", async () => {
     await using host = otherHost();
     const id = await printed(host, "seq 30000; seq 5 >&2");
     const tail = async (...words: string[]) => (await nacre("output", id, ...words)).stdout;

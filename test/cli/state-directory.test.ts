@@ -89,7 +89,7 @@ test("the error about a full disk names the directory and the remedy, even with 
   });
 });
 
-test("the error about a directory without write permission names it and the remedy", () => {
+test("the error about a directory without write permission names the directory and the remedy", () => {
   const parent = join(dir(), "parent");
   mkdirSync(parent);
   chmodSync(dir(), 0o755);
@@ -122,7 +122,7 @@ test("shells on a disk that became read-only are still listed, read and killed",
   expect(clean.stderr).toMatch(new RegExp(`^nacre: ${id} cannot be removed: EROFS`));
 });
 
-test("a relative NACRE_HOME is refused by every command, because it would depend on the directory", () => {
+test("every command refuses a relative NACRE_HOME, because its meaning would depend on the directory", () => {
   writeFileSync(join(dir(), "here"), "");
   for (const words of [["run", "true"], ["run", "--session", "work", "true"], ["ps"], ["kill", "--all"]]) {
     expect(nacreWithPrefix([], "here", words)).toEqual({

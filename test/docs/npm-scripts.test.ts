@@ -62,7 +62,7 @@ test("every command on the pages runs in .ci/run or here", () => {
   for (const text of [...here, ...Object.keys(OTHERS)]) expect(shown).toContain(text);
 });
 
-test("npm start passes its arguments to the CLI, and without arguments prints a short help", () => {
+test("npm start passes its arguments to the CLI; without arguments, it prints a short help", () => {
   const [first = ""] = lines.filter((line) => line.startsWith("npm start -- "));
   expect(typed(first)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^hello\n/m) });
   const help = typed("npm start");

@@ -32,7 +32,7 @@ test("every link in a packed page leads to a packed file or a public address", (
   expect(dead).toEqual([]);
 });
 
-test("while the package is unpublished, the pages say so before they rely on npx", () => {
+test("while the package is unpublished, the pages mention that before they rely on npx", () => {
   const { repository } = JSON.parse(text("package.json"));
   expect(repository).toBeUndefined();
   for (const page of ["README.md", "llms.txt"]) {

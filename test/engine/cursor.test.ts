@@ -39,14 +39,14 @@ describe("a cursor", () => {
     );
   });
 
-  test("does not move when it peeks", () => {
+  test("does not move during a peek", () => {
     const path = join(directory(), "out");
     writeFileSync(path, "hello");
     const cursor = new Cursor(path, 1);
     expect([String(cursor.peek(2)), String(cursor.peek(9)), cursor.position]).toEqual(["el", "ello", 1]);
   });
 
-  test("of one reader does not move another's", () => {
+  test("of one reader does not move the cursor of another reader", () => {
     const path = join(directory(), "out");
     writeFileSync(path, "ab");
     const [first, second] = [new Cursor(path), new Cursor(path)];
@@ -92,7 +92,7 @@ describe("a range", () => {
     expect([readRange(path, 0, 9).length, sizeOf(path)]).toEqual([0, 0]);
   });
 
-  test("of a directory is an error, not an empty output", () => {
+  test("of a directory causes an error instead of an empty output", () => {
     expect(() => readRange(directory(), 0, 9)).toThrow("EISDIR");
   });
 });

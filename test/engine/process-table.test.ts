@@ -116,7 +116,7 @@ test("a command line is shown as a person would write it", async () => {
   });
 });
 
-test("the environment of a process is its environment at the start, and its values are complete", async () => {
+test("the environment of a process is the one at its start, with complete values", async () => {
   await withChild(
     "echo up; read -r",
     (pid) => {

@@ -118,7 +118,7 @@ describe("sweeping directories", () => {
     expect(root.list().sort()).toEqual([young, running]);
   });
 
-  test("treats a shell that is gone without a record like a finished one", async () => {
+  test("treats a shell that is gone without a record like a finished shell", async () => {
     const root = spool();
     const lost = planted(root, "shell_00000001", { ageMs: 2 * HOUR, identity: IDENTITY });
     const corrupt = planted(root, "shell_00000002", { ageMs: 2 * HOUR, identity: IDENTITY, record: "?" });
@@ -171,7 +171,7 @@ describe("sweeping directories", () => {
       expect((await sweep(root, limits, allGone, boot)).sort()).toEqual(ids);
     });
 
-    test("removes shells of an earlier boot once this boot is older than the limit, and not before", async () => {
+    test("removes shells of an earlier boot only after the current boot is older than the limit", async () => {
       const root = spool();
       const identity = "12 34 13 35 - earlier 1\n";
       const id = planted(root, "shell_00000001", { ageMs: -HOUR, record: ended(9_000), identity });

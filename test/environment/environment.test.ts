@@ -33,7 +33,7 @@ const thrownBy = (run: () => unknown): unknown => {
   return undefined;
 };
 
-describe("modes", () => {
+describe("the mode", () => {
   test("safe keeps ordinary variables, and reports each dropped variable with the reason", () => {
     const { env, dropped } = buildEnvironment({ inherited });
     expect(env).toEqual({
@@ -71,7 +71,7 @@ describe("modes", () => {
   });
 });
 
-describe("code injection", () => {
+describe("to prevent code injection", () => {
   test.each(
     `BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND CDPATH GLOBIGNORE IFS POSIXLY_CORRECT BASH_XTRACEFD
     BASH_LOADABLES_PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES GCONV_PATH GIT_CONFIG_COUNT
@@ -97,8 +97,8 @@ describe("code injection", () => {
   });
 });
 
-describe("include, exclude, set", () => {
-  test("include keeps names and globs in every mode", () => {
+describe("the option", () => {
+  test("include keeps the variables that its names and globs match, in every mode", () => {
     const { env, dropped } = buildEnvironment({
       inherited,
       mode: "core",
@@ -127,7 +127,7 @@ describe("include, exclude, set", () => {
     expect(dropped).toContainEqual({ name: "HOME", reason: "excluded" });
   });
 
-  test("a pattern is a glob, not a regular expression", () => {
+  test("include and exclude read a pattern as a glob, not as a regular expression", () => {
     const { env } = buildEnvironment({ inherited: { AXB: "1", A_B: "1" }, exclude: ["A.B", "A[_]B"] });
     expect(env).toMatchObject({ AXB: "1", A_B: "1" });
   });

@@ -180,7 +180,7 @@ describe("a value is redacted", () => {
     expect(redact(text, { values })).toBe(expected);
   });
 
-  test.each(spelled)("%s, if it arrives character by character", (_, text, expected) => {
+  test.each(spelled)("%s, even if the text arrives character by character", (_, text, expected) => {
     const redactor = createRedactor({ values });
     let out = "";
     for (let at = 0; at < text.length; at++) out += redactor.push(text.charAt(at));

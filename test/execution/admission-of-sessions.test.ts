@@ -37,7 +37,7 @@ describe("a function that a session has defined", () => {
     });
   });
 
-  test("reaches the policy when it judges a command again that was admitted before the definition", async () => {
+  test("reaches the policy in the second judgment of a command that was admitted before the definition", async () => {
     await using kit = await kitWith();
     const first = kit.call("Bash", { command: "until [ -e go ]; do sleep 0.02; done; cd() { :; }" });
     const waits: string[] = [];

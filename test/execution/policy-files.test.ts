@@ -67,7 +67,7 @@ describe("files of rules", () => {
     expect(idsOf(new PolicyFiles({ home: join(dir, "somebody") }))).toEqual([["user", "no-curl"]]);
   });
 
-  test("apply to subdirectories if they are at the top of a repository, but not if they are above it", () => {
+  test("at the top of a repository apply to its subdirectories; files above the repository do not", () => {
     const below = join(workspace, "packages/api");
     mkdirSync(below, { recursive: true });
     put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));

@@ -120,7 +120,7 @@ test("the exit is reported only after a logger that is blocked in a write has dr
   expect(readEndRecord(record).exit).toMatchObject({ code: 5, unsure: false });
 });
 
-test("the wait for a stopped logger has a limit, and the record says that it was reached", async () => {
+test("the wait for a stopped logger has a time limit, and the record says that the limit was reached", async () => {
   const { keeper, logger, record } = await onSlowDisk("head -c 100000 /dev/zero; exit 5");
   // Stop the logger, too: one SIGCONT would leave it blocked in write().
   process.kill(logger, "SIGSTOP");

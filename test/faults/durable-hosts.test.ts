@@ -103,7 +103,7 @@ test("a shell is adopted again after its adopter is killed, and again after its 
   expect((await shell?.kill({ graceMs: 0 }))?.survivors).toEqual([]);
 });
 
-test(`the death of a host with ${SHELLS} shells leaves the ${SHELLS} shells of another host alone`, async () => {
+test(`the death of a host with ${SHELLS} shells does not affect the ${SHELLS} shells of another host`, async () => {
   const root = durables.root();
   const marks = new Mark();
   const [dying, living] = [await durables.host(root), await durables.host(root)];

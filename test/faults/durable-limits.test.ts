@@ -29,7 +29,7 @@ test("the default deadline of a durable shell is 24 hours", async () => {
   expect(readMeta(files.files(plain.id).meta)?.deadlineMs).toBeNull();
 });
 
-test("the deadline of a durable shell ends it after its host died, and another shell keeps running", async () => {
+test("after its host's death, a durable shell ends at its deadline, and another shell keeps running", async () => {
   await Promise.all(
     (["auto", "best-effort"] as const).map(async (containment) => {
       const root = durables.root();

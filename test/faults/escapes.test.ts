@@ -30,7 +30,7 @@ for (const { kind, what, impossible } of ESCAPES) {
   });
 }
 
-test("killing an ended shell kills a daemon that it left running", async () => {
+test("killing an ended shell kills a daemon that the shell has left running", async () => {
   const marks = new Mark();
   const mark = marks.next();
   const dir = directory();

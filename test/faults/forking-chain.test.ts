@@ -36,7 +36,7 @@ describe.each(KINDS)("a forking chain in %s (a new session for every link: %s)",
     await chain.ended;
   });
 
-  test("that outlives its command is found, and is dead when the kill has returned", async () => {
+  test("that outlives its command is found as a leftover, and is dead when the kill has returned", async () => {
     const chain = new Chain(directory(), language, { setsid });
     const shell = await run(manager(), `(${chain.command}) >/dev/null 2>&1 & exit 3`);
     await atFullSpeed(lastPid);

@@ -81,7 +81,7 @@ test("leftovers of a finished shell end with the host", async () => {
   await eventually(() => expect(marks.processes()).toEqual([]));
 });
 
-test("the death of one host leaves the shells of another alone", async () => {
+test("the death of one host does not affect the shells of another host", async () => {
   const marks = new Mark();
   const dir = directory();
   const [first, second] = [marks.next(), marks.next()];

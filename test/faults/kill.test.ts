@@ -129,7 +129,7 @@ test("a timeout ends a whole pipeline and keeps its output", async () => {
   await eventually(() => expect(marks.processes()).toEqual([]));
 });
 
-test("a process of another user is reported as a survivor, with the reason, by a host that is not root", async ({
+test("if the host is not root, a process of another user is reported as a survivor, with the reason", async ({
   skip,
 }) => {
   const user = someUser();

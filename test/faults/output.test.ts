@@ -82,7 +82,7 @@ test("output that a leftover prints after the exit does not cause a remark", asy
   expect(shell.remarks).toEqual([]);
 });
 
-test("merged streams use one logger, split streams two", async () => {
+test("merged streams use one logger, and split streams use two", async () => {
   const shells = manager();
   const childrenOf = (pid: number) =>
     readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").length;

@@ -82,7 +82,7 @@ test("a logger that is stopped repeatedly delays one command, and its output is 
   expect(await opened.run("echo d")).toMatchObject({ exitCode: 0, out: "d\n", notes: [] });
 });
 
-test("a killed shim ends its bash; the session continues with a new one", async () => {
+test("a killed shim ends its bash, and the session continues with a new bash", async () => {
   const opened = openSession(shells);
   await opened.run("x=kept");
   const { shim, bash } = await pids(opened);

@@ -69,26 +69,34 @@ describe("a builtin that a command has disabled", () => {
   const PRINT_STATE = '/bin/echo "B=$B"; g; /bin/pwd';
   const EXPECTED = "B=bvar\ngfun\n/usr\n";
 
-  test.each(BUILTINS)("%s: the next commands run as before, in this bash and a new one", async (name) => {
-    const opened = openSession(shells);
-    await opened.run("export B=bvar; g() { /bin/echo gfun; }; \\cd /usr");
-    const disabling = await opened.run(`enable -n '${name}'`);
-    expect(disabling).toMatchObject({ exitCode: 0, out: "", err: "" });
-    const isReplaced = disabling.restarted;
-    expect(isReplaced).toBe(name === "builtin" || name === "enable");
-    if (isReplaced) expect(disabling.notes.join("\n")).toContain("could not take another command");
-    for (let i = 0; i < 2; i++)
-      expect(await opened.run(PRINT_STATE)).toMatchObject({ exitCode: 0, out: EXPECTED, err: "", notes: [] });
-    const list = isReplaced ? "" : `enable -n ${name}\n`;
-    if (!isReplaced) expect(await opened.run("enable -n")).toMatchObject({ out: list });
-    expect((await opened.run("/bin/false")).exitCode).toBe(1);
-    expect((await opened.run("/bin/echo $?")).out).toBe("1\n");
-    await killBash(opened);
-    const after = await opened.run(PRINT_STATE);
-    expect(after).toMatchObject({ out: EXPECTED, err: "" });
-    expect(after.notes.join("\n")).not.toContain("Not restored");
-    expect(await opened.run("enable -n")).toMatchObject({ out: list });
-  });
+  test.each(BUILTINS)(
+    "%s: the next commands run as before, both in this bash and in a new bash",
+    async (name) => {
+      const opened = openSession(shells);
+      await opened.run("export B=bvar; g() { /bin/echo gfun; }; \\cd /usr");
+      const disabling = await opened.run(`enable -n '${name}'`);
+      expect(disabling).toMatchObject({ exitCode: 0, out: "", err: "" });
+      const isReplaced = disabling.restarted;
+      expect(isReplaced).toBe(name === "builtin" || name === "enable");
+      if (isReplaced) expect(disabling.notes.join("\n")).toContain("could not take another command");
+      for (let i = 0; i < 2; i++)
+        expect(await opened.run(PRINT_STATE)).toMatchObject({
+          exitCode: 0,
+          out: EXPECTED,
+          err: "",
+          notes: [],
+        });
+      const list = isReplaced ? "" : `enable -n ${name}\n`;
+      if (!isReplaced) expect(await opened.run("enable -n")).toMatchObject({ out: list });
+      expect((await opened.run("/bin/false")).exitCode).toBe(1);
+      expect((await opened.run("/bin/echo $?")).out).toBe("1\n");
+      await killBash(opened);
+      const after = await opened.run(PRINT_STATE);
+      expect(after).toMatchObject({ out: EXPECTED, err: "" });
+      expect(after.notes.join("\n")).not.toContain("Not restored");
+      expect(await opened.run("enable -n")).toMatchObject({ out: list });
+    },
+  );
 
   test.each(BUILTINS)("%s: a background shell has the exports, functions and directory", async (name) => {
     const opened = openSession(shells);

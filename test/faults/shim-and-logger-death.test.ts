@@ -61,7 +61,7 @@ test("a lost shell is detected without a call", async () => {
   expect(shells.listRunning()).toEqual([]);
 });
 
-test("a command that would have succeeded is lost when its shim dies before it ends", async () => {
+test("a command that would have succeeded is lost if its shim dies before the command ends", async () => {
   const shells = manager();
   const go = join(directory(), "go");
   const shell = await startReady(shells, `until [[ -e ${go} ]]; do sleep 0.02; done; exit 0`);
@@ -128,7 +128,7 @@ for (const { stream, index, print } of [
   });
 }
 
-test("a command that prints nothing after its logger was killed keeps its code, with the remark", async () => {
+test("a command that prints nothing after its logger was killed keeps its exit code and has the remark", async () => {
   const shells = manager();
   const go = join(directory(), "go");
   const shell = await startReady(shells, `until [[ -e ${go} ]]; do sleep 0.02; done; exit 6`);

@@ -46,7 +46,7 @@ test("a symbolic link to itself is refused with its path", async () => {
   expect((await refusal(link)).message).toMatch(/^Working directory .*ELOOP.*loop$/);
 });
 
-test("a relative working directory and one with a NUL are refused", async () => {
+test("a working directory that is relative or contains a NUL is refused", async () => {
   expect((await refusal("tmp")).message).toBe("Working directory is not an absolute path: tmp");
   expect((await refusal("/tmp\0/x")).message).toContain("contains a NUL character");
 });

@@ -138,7 +138,7 @@ describe.each(["rg", "grep"])("with %s", (program) => {
     expect(await grep({ pattern: "(a)\\1" })).toMatchObject({ code: "invalid_input" });
   });
 
-  test("options that need ripgrep are refused without it", async () => {
+  test("options that only ripgrep has are refused if ripgrep is not installed", async () => {
     for (const more of [{ multiline: true }, { type: "js" }]) {
       const { error = "" } = await grep({ pattern: "x", ...more });
       expect(error.includes("needs ripgrep")).toBe(program === "grep");

@@ -44,20 +44,17 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(existsSync(join(dir, "file"))).toBe(false);
   });
 
-  test.each(["decline", "cancel"] as const)(
-    "runs nothing if the person answers %s, and asks only once",
-    async (action) => {
-      const asked = person(() => action);
-      const { call, dir } = await mcp.inProcess({ era, ...asked });
-      writeFileSync(join(dir, "file"), "");
-      const result = await call("Bash", { command: COMMAND });
-      expect(asked.questions).toHaveLength(1);
-      expect(result.isError).toBe(true);
-      expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
-      expect(textOf(result)).toContain("A person refused the command");
-      expect(existsSync(join(dir, "file"))).toBe(true);
-    },
-  );
+  test.each(["decline", "cancel"] as const)("runs nothing after a %s, and asks only once", async (action) => {
+    const asked = person(() => action);
+    const { call, dir } = await mcp.inProcess({ era, ...asked });
+    writeFileSync(join(dir, "file"), "");
+    const result = await call("Bash", { command: COMMAND });
+    expect(asked.questions).toHaveLength(1);
+    expect(result.isError).toBe(true);
+    expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+    expect(textOf(result)).toContain("A person refused the command");
+    expect(existsSync(join(dir, "file"))).toBe(true);
+  });
 
   test("does not ask about a command that the policy denies or allows", async () => {
     const asked = person(() => "accept");
@@ -82,7 +79,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(existsSync(join(dir, "file"))).toBe(true);
   });
 
-  test("asks for approval in the modes dialect too", async () => {
+  test("asks for approval in the modes dialect, too", async () => {
     const asked = person(() => "decline");
     const { call } = await mcp.inProcess({ era, dialect: "modes", ...asked });
     expect(dataOf(await call("bash", { command: COMMAND }))).toMatchObject({

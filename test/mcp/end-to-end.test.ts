@@ -101,7 +101,7 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
     expect(textOf(await use.run(client, "echo on"))).toBe("on\n");
   });
 
-  test("a client that asks for progress gets it", async () => {
+  test("a client that asks for progress messages gets them", async () => {
     const messages: unknown[] = [];
     const onprogress = ({ message }: { message?: string | undefined }) => messages.push(message);
     const running = use.run(client, `echo begun; ${UNTIL_GO}; rm go`, { onprogress });

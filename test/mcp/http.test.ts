@@ -160,7 +160,7 @@ test("--no-token accepts every request and prints a warning", async () => {
   expect((await post(url, HELLO_TEXT, { authorization: "" })).status).toBe(200);
 });
 
-test("a port that is in use is an error with a remedy", async () => {
+test("a port that is in use causes an error with a remedy", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());
   await once(other, "listening");

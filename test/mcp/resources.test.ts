@@ -38,7 +38,7 @@ async function listen({ client }: Connection, era: Era, uri: string) {
 }
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("finds the output of every shell in the list of resources, and reading it moves no cursor", async () => {
+  test("finds the output of every shell in the list of resources, and reading a resource moves no cursor", async () => {
     const connection = await mcp.inProcess({ era });
     const { client, call, dir } = connection;
     expect((await client.listResources()).resources).toEqual([]);

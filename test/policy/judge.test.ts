@@ -161,7 +161,7 @@ describe("explain", () => {
     expect(explanation.verdict).toEqual(judge("cd / && sudo rm -rf etc", dev));
   });
 
-  it("marks unknown parts", () => {
+  it("marks the unknown parts of words", () => {
     const [command] = explain('rm -rf "$X/a"*', dev).commands;
     expect(command?.args).toEqual(["-rf", "…/a*"]);
   });

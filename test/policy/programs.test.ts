@@ -17,7 +17,7 @@ function optionsIn({ values = "", writes = "", runs = "", starts = "", code = ""
 }
 
 describe("program records", () => {
-  it("each program has one record", () => {
+  it("each program has only one record", () => {
     expect(repeated(records.flatMap(([names]) => namesIn(names)))).toEqual([]);
   });
 
@@ -30,13 +30,13 @@ describe("program records", () => {
     expect(wrong.map(([names]) => names)).toEqual([]);
   });
 
-  it("an interpreter or shell with a version in its name has the same record", () => {
+  it("an interpreter or shell has the same record with a version in its name as without one", () => {
     expect(programNamed("python3.12")).toBe(programNamed("python"));
     expect(programNamed("bash-5.2")).toBe(programNamed("bash"));
     expect(programNamed("curl2")).toEqual({});
   });
 
-  it("the file in an output option is written, in every spelling of the option", () => {
+  it("the file that an output option names counts as written, in every spelling of the option", () => {
     for (const option of [
       "-o /etc/passwd",
       "-o/etc/passwd",

@@ -59,7 +59,7 @@ describe("user rules", () => {
     expect(judge("rm -rf /", { ...dev, rules: [setOf("user", named)] }).verdict).toBe("deny");
   });
 
-  it("a deny rule applies in every profile, an ask rule in every profile except off", () => {
+  it("a deny rule applies in every profile, and an ask rule applies in every profile except off", () => {
     const ask = { id: "ask-ls", verdict: "ask", program: "ls", matches: ["ls"] };
     const facts = { ...dev, rules: [setOf("user", noCurl, ask)], profile: "off" } as const;
     expect(judge("curl x", facts)).toMatchObject({ verdict: "deny", rule: "no-curl" });
@@ -160,7 +160,7 @@ describe("the published schema", () => {
   });
 });
 
-describe("profiles", () => {
+describe("the profile", () => {
   it("off allows everything and still reports the findings", () => {
     const verdict = judge("rm -rf /", { ...dev, profile: "off" });
     expect(verdict).toMatchObject({ verdict: "allow", rule: null, severity: "none" });

@@ -40,7 +40,7 @@ describeSandboxed("invalid use of a preview", () => {
     expect(existsSync(path("one"))).toBe(false);
   });
 
-  test("a preview of another scope is unknown", async () => {
+  test("a preview of another scope counts as unknown", async () => {
     const { previewId } = await kit().preview("echo 1 >one");
     const other = await world.open({ scope: "other" });
     expect(await other.call("Preview", { preview_id: previewId, action: "commit" })).toMatchObject({

@@ -54,7 +54,7 @@ describeSandboxed("a machine without Node", () => {
     );
   });
 
-  test("and with another architecture is refused, and the message names both", async () => {
+  test("and with another architecture is refused, and the message names both architectures", async () => {
     expect(await failureOf(glibcMachine(directory(), ["linux32"]).url)).toMatch(
       /it has no Node, and the Node of this machine \(\w+, glibc\) does not fit there \(i686, glibc\)\. Install Node/,
     );

@@ -64,7 +64,7 @@ test("without any client program, the command fails and names the missing progra
   });
 });
 
-test("clean fails if it cannot remove a sandbox", async () => {
+test("nacre fleet clean fails if it cannot remove a sandbox", async () => {
   const boot = "00000000";
   const { hostname } = await import("node:os");
   const owner = `${hostname()}.${boot}.1.1`;

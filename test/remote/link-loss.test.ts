@@ -89,7 +89,7 @@ test("a short loss is not reported, and a long loss is reported once", () => {
   expect(seen).toHaveLength(1);
 });
 
-test("the MCP server logs that its link is lost, and its audit log records it with the calls", async () => {
+test("the MCP server logs that its link is lost, and its audit log records the loss along with the calls", async () => {
   const place = gatedPlace();
   const auditFile = join(place.dir, "audit.jsonl");
   const { child, texts } = nacre(place.env, "mcp", "--remote", place.url, "--audit-file", auditFile);

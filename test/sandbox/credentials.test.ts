@@ -110,7 +110,7 @@ test("the policy does not classify settings and caches of the same programs as s
   expect([...NEEDED, ...HIDDEN_ALONG].filter((path) => classOf(join(home, path)) === "secret")).toEqual([]);
 });
 
-test("reading a listed path of the machine needs approval, and sending it is denied", () => {
+test("reading a listed path of the machine needs approval, and sending its content is denied", () => {
   const facts = { home, cwd: workspace, workspace };
   const paths = MACHINE_CREDENTIALS.map(({ path, kind }) =>
     kind === "directory" ? `/${path}/x` : `/${path}`,

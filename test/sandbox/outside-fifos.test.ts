@@ -44,7 +44,7 @@ describeSandboxed("a command in a sandbox", () => {
     expect(shell.getAllOutput()).toContain("Permission denied");
   });
 
-  test("can neither create nor remove a fifo outside of the workspace", async () => {
+  test("can neither create nor remove a fifo outside the workspace", async () => {
     const manager = world.manager({ sandbox: "workspace-write" });
     const shell = await runIn(manager, `mkfifo '${outside}/other'; rm -f '${fifo}'`, workspace);
     expect(shell.getAllOutput().match(/Read-only file system/g)).toHaveLength(2);

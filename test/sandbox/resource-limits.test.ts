@@ -37,7 +37,7 @@ describeSandboxed("limits in a sandbox", () => {
       maxFileBytes: MIB,
     });
 
-  test.skipIf(!has("pids"))("a fork bomb stops at its limit", async () => {
+  test.skipIf(!has("pids"))("a fork bomb stops at the limit on processes", async () => {
     const shell = await runIn(manager(), BOMB, workspace);
     expect(Number(/^\d+/m.exec(shell.getAllOutput())?.[0] ?? 0)).toBeLessThan(21);
     expect(shell.confinement?.notEnforced).toEqual([]);

@@ -100,7 +100,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(isSameProcess(pid, startTime)).toBe(true);
   });
 
-  test("hides its own records and those of other sessions from its commands", async () => {
+  test("hides its own records and the records of other sessions from its commands", async () => {
     const { say } = open();
     const seen = await say(`find '${home}/state' -type f 2>/dev/null || true`);
     expect(seen).toMatch(/^(\S+\/(scratch\/state\.[01]|scripts\/(supervisor|pipe)\.sh)\n?)+$/);
@@ -127,7 +127,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(await say("echo next")).toBe("next");
   });
 
-  test("ends a command at its timeout with everything it started, and continues", async () => {
+  test("ends a command and everything it started at the timeout, and continues", async () => {
     const mark = new Mark();
     const { run, say } = open();
     await say("x=kept");

@@ -117,16 +117,19 @@ describeSandboxed("a command in a sandbox", () => {
     });
   });
 
-  test.each(PROFILES)("starts although another nacre has just removed its root (%s)", async (sandbox) => {
-    const root = filled(join(outside, "vanishing"));
-    const { run } = await prepareStart(root, sandbox, ["/bin/ls", root]);
-    expect(run().stderr).toContain("Permission denied");
-    rmSync(root, { recursive: true });
-    expect(run().stderr).toContain("No such file or directory");
-    expect(run().stderr).not.toContain("bwrap");
-  });
+  test.each(PROFILES)(
+    "starts although another nacre has just removed that nacre's own state root (%s)",
+    async (sandbox) => {
+      const root = filled(join(outside, "vanishing"));
+      const { run } = await prepareStart(root, sandbox, ["/bin/ls", root]);
+      expect(run().stderr).toContain("Permission denied");
+      rmSync(root, { recursive: true });
+      expect(run().stderr).toContain("No such file or directory");
+      expect(run().stderr).not.toContain("bwrap");
+    },
+  );
 
-  test("starts only once, and without messages from bwrap, while another nacre removes its root", async () => {
+  test("starts exactly once, without messages from bwrap, while another nacre's state root comes and goes", async () => {
     const parent = join(outside, "flickering");
     const root = join(parent, "state");
     mkdirSync(root, { recursive: true });
@@ -184,7 +187,7 @@ describe("a state root", () => {
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
-  test("of every running keeper is found, but not that of another process with a keeper's name", async () => {
+  test("of every running keeper is found, but not one that another process with a keeper's name claims", async () => {
     const roots = new KeeperRoots();
     expect(roots.current()).not.toContain(join(outside, "found"));
     await another(join(outside, "found"));

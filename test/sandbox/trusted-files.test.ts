@@ -155,7 +155,7 @@ describeSandboxed("variables of the loader", () => {
   const environment = { set: variables };
   const made = () => readdirSync(outside).filter((name) => name.startsWith("loaded."));
 
-  test("reach the command, but no program outside of its sandbox", async () => {
+  test("reach the command, but no program outside the sandbox", async () => {
     const seen = await output('echo "$LD_DEBUG_OUTPUT"; /bin/true', "read-only", { environment });
     expect(seen).toContain(variables.LD_DEBUG_OUTPUT);
     expect(made()).toEqual([]);

@@ -40,7 +40,7 @@ describeSandboxed("in a sandbox", () => {
     );
   });
 
-  test("hidden paths cannot be read, and missing ones cannot be created", async () => {
+  test("hidden paths cannot be read, and a hidden path that is missing cannot be created", async () => {
     writeFileSync(join(workspace, "secret"), "PRIVATE");
     const manager = world.manager({ sandbox: "workspace-write", hide: ["secret", ".env", "deep/er/file"] });
     const shell = await runIn(

@@ -126,7 +126,7 @@ describeSandboxed("in workspace-write", () => {
     expect(asked.toDisplay()).toContain("served");
   });
 
-  test("both dialects report their sandbox, and the tool description names it", async () => {
+  test("both dialects report their sandbox, and the description of the tool names the sandbox", async () => {
     await using modes = await kit({ dialect: "modes", network: "full" });
     const result = await modes.call("bash", { command: "echo x >~/y" });
     expect(result.metadata).toMatchObject({ exit_code: 1, sandbox: "workspace-write, network full" });

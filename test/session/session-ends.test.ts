@@ -93,7 +93,7 @@ test("posix mode and a readonly harness variable do not stop a session", async (
   expect(await run("echo c")).toMatchObject({ exitCode: 0, out: "c\n", restarted: false });
 });
 
-test("an EXIT trap runs when its bash ends, and is not restored in the next bash", async () => {
+test("an EXIT trap runs when bash ends, and is not restored in the next bash", async () => {
   const { run } = openSession(shells);
   await run("trap 'echo bye; echo err >&2' EXIT");
   expect(await run("echo out; exit 4")).toMatchObject({ exitCode: 4, out: "out\nbye\n", err: "err\n" });

@@ -27,7 +27,7 @@ async function begin(
 const LONG_GRACE = { killGraceMs: 20_000 };
 
 describe("an interrupt", () => {
-  test("ends the whole command line, and keeps its output and the state from before it", async () => {
+  test("ends the whole command line, and keeps its output and the state from before the command", async () => {
     const opened = openSession(shells, LONG_GRACE);
     await opened.run("x=kept");
     const result = await begin(opened, "x=lost; echo begun; sh -c 'touch ready; exec sleep 300'; echo after");

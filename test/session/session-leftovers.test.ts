@@ -25,7 +25,7 @@ test("a command returns without waiting for its leftovers, and the result names 
   expect((await run("echo next")).leftovers).toEqual([]);
 });
 
-test("the result names a leftover even if it has no command number", async () => {
+test("the result names a leftover even if the leftover has no command number", async () => {
   const child = spawn("sleep", ["300"], { stdio: "ignore" });
   onTestFinished(() => void child.kill());
   await once(child, "spawn");
@@ -39,7 +39,7 @@ test("the result names a leftover even if it has no command number", async () =>
   expect(processes).toEqual([found]);
 });
 
-test("the result of a command that ends its bash names its leftovers, and they can be killed", async () => {
+test("the result of a command that ends bash names the leftovers, which can then be killed", async () => {
   const { run } = openSession(shells);
   const result = await run(`sleep 300 & ${WAIT_FOR_EXEC}; echo $!; exit 3`);
   const pid = Number(result.out);
@@ -49,7 +49,7 @@ test("the result of a command that ends its bash names its leftovers, and they c
   await eventually(() => expect(isAlive(pid)).toBe(false));
 });
 
-test("the leftovers of one command can be killed separately, and their output is separate", async () => {
+test("the leftovers of one command can be killed separately, and have separate output", async () => {
   const { run, manager } = openSession(shells);
   await run("echo noise");
   const quiet = await run("sleep 300 >/dev/null 2>&1 & echo quiet $!");

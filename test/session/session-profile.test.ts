@@ -10,7 +10,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const shells = useShells();
 
 describe("a profile", () => {
-  test("is sourced once, and the environment is sanitized after it", async () => {
+  test("is sourced once, and the environment is sanitized afterwards", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(

@@ -161,7 +161,7 @@ describe("the working directory", () => {
     expect(await run("true")).toMatchObject({ cwd: join(dir, "sub"), cwdChanged: false });
   });
 
-  test("keeps a symbolic link in its path like bash, and does not depend on PWD", async () => {
+  test("keeps symbolic links in its path as bash does, and does not depend on PWD", async () => {
     const { run, dir } = openSession(shells);
     mkdirSync(join(dir, "real"));
     symlinkSync(join(dir, "real"), join(dir, "link"));

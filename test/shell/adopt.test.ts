@@ -51,7 +51,7 @@ test("an ended shell that is not durable is not adopted", async () => {
   expect(owners()).toEqual([]);
 });
 
-test("a running durable shell is adopted from a dead holder, and not from a live one", async () => {
+test("a running durable shell is adopted from a dead holder, but not from a live holder", async () => {
   const path = durables.root();
   const marks = new Mark();
   const starter = await durables.host(path);
@@ -87,7 +87,7 @@ test("the removal of a directory during the check affects no other shell", async
   expect(adopted.map((shell) => shell.id)).toEqual([id]);
 });
 
-test("an adoption ends the leftovers of an ended shell, and keeps its exit code", async () => {
+test("an adoption ends the leftovers of an ended shell, and the shell keeps its exit code", async () => {
   const path = durables.root();
   const marks = new Mark();
   const host = await durables.host(path);

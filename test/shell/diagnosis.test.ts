@@ -29,7 +29,7 @@ describe("a diagnosis", () => {
 });
 
 describe("a command that times out", () => {
-  test("reports what it was doing when it was killed", async () => {
+  test("reports what it was doing at the time of the kill", async () => {
     const { bash } = tools();
     const result = await bash("mkfifo pipe; cat pipe", { timeout: 4_000 });
     expect(result).toMatchObject({ success: false, code: "timed_out" });

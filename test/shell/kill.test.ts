@@ -26,7 +26,7 @@ const commandLines = (shell: ShellProcess) =>
 const names = ({ signalled }: KillReport) => signalled.map(({ command }) => command).sort();
 
 describe("a kill", () => {
-  test("lets a command run its trap, and reports all of its processes", async () => {
+  test("lets a command run its trap, and reports all processes of the command", async () => {
     const shell = await up(manager(), 'trap "echo bye; exit 5" TERM; (echo up; exec sleep 300) & wait');
     // The child prints "up" before it calls exec.
     await eventually(() => expect(commandLines(shell)).toContain("sleep 300"));
@@ -102,7 +102,7 @@ describe("a kill", () => {
     expect(shell.status).toBe("completed");
   });
 
-  test("leaves other shells alone", async () => {
+  test("does not affect other shells", async () => {
     const shells = manager();
     const [one, other] = await Promise.all([
       up(shells, "echo up; sleep 300"),

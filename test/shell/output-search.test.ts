@@ -38,7 +38,7 @@ describe("a search", () => {
     }
   });
 
-  test("shows the lines around a match, each once", async () => {
+  test("shows the lines around a match, and each line only once", async () => {
     const shell = await printed(numbered(20));
     const found = await shell.search("line (5|7|15)$", { contextLines: 2 });
     expect(found.lines.map(({ line }) => line)).toEqual([3, 4, 5, 6, 7, 8, 9, 13, 14, 15, 16, 17]);
@@ -133,7 +133,7 @@ describe("a search", () => {
     expect((await shell.search("^y")).matches).toBe(0);
   });
 
-  test("reports how far it got when it times out", async () => {
+  test("reports how much it has searched when it times out", async () => {
     const shell = await printed(numbered(1_000));
     const found = await shell.search("line", { timeoutMs: 0.000_001 });
     expect(found).toMatchObject({ isComplete: false, searchedLines: 0, lastLine: 0 });

@@ -110,7 +110,7 @@ describe("new output", () => {
   });
 });
 
-test("output that is too large for one string is refused, and the error names its file", async () => {
+test("output that is too large for one string is refused, and the error names the output file", async () => {
   const shell = await run(manager(), "echo a");
   truncateSync(shell.outputFiles.stdout, ALL_OUTPUT_MAX_BYTES + 1);
   expect(() => shell.getAllOutput()).toThrow(

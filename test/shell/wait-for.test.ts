@@ -61,7 +61,7 @@ describe("waiting for a line", () => {
     expect(result).toMatchObject({ line: "ready 2" });
   });
 
-  test("finds an empty line only where one was printed", async () => {
+  test("finds an empty line only where an empty line was printed", async () => {
     const shells = manager();
     const without = await run(shells, "echo one; echo two");
     expect(await without.waitUntil({ pattern: /^$/ }, 5_000)).toMatchObject({ kind: "ended" });

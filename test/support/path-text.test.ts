@@ -81,7 +81,7 @@ test("a link, a real path and a listing give the same text for a name", () => {
   expect(namesIn(dir).sort()).toEqual([odd, `${odd}2`, "link"].sort());
 });
 
-test("a shown path is readable, and bash reads it back", () => {
+test("a path is shown in a readable form, from which bash reads the same path back", () => {
   for (const path of ["/srv/project", "/a b/it's", "/ä/語/😀", "/\ufffd", "/a\\b"]) {
     expect(shownPath(path)).toBe(path);
     expect(wirePath(path)).toBe(path);

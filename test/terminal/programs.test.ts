@@ -96,7 +96,7 @@ test("ssh asks about an unknown host key, then for a password", async ({ skip })
   expect(readFileSync(join(tools.dir, "known"), "utf8")).toContain("host.example");
 });
 
-test("the prompts of Python and Node evaluate lines", async ({ skip }) => {
+test("the REPLs of Python and Node evaluate lines", async ({ skip }) => {
   const tools = make(TERMINALS);
   const node = await drive(tools, "NODE_REPL_HISTORY= node");
   expect((await node.look()).waiting).toBe("key");

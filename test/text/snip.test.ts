@@ -21,7 +21,7 @@ test.each([
 });
 
 describe("an output", () => {
-  test("of 128 KiB stays unchanged, and one byte more is truncated", () => {
+  test("of 128 KiB stays unchanged, but with one byte more is truncated", () => {
     const whole = "a".repeat(SNIP_OVER_BYTES);
     expect(snipText(whole)).toEqual({ text: whole, truncated: false });
     expect(snipText(`${whole}b`)).toEqual({

@@ -17,7 +17,7 @@ test.each([
   ["a lone escape", "a\x1b", "a"],
   ["a sequence cut at the end", "a\x1b[3", "a"],
   ["an escape before a sequence", "a\x1b\x1b[31mb", "ab"],
-])("%s are removed", (_, text, plain) => {
+])("plainText removes %s", (_, text, plain) => {
   expect(plainText(text)).toBe(plain);
 });
 

@@ -42,13 +42,13 @@ describe("a text over the limit", () => {
     expect(truncateText("a".repeat(30_001)).truncated).toBe(true);
   });
 
-  test("has a notice in the singular for one line", () => {
+  test("has a notice in the singular if only one line is omitted", () => {
     expect(truncateText(`${"a".repeat(500)}\n${"b".repeat(500)}`, { limitChars: 400 }).text).toContain(
       " and 1 line left out",
     );
   });
 
-  test("has a shorter notice under a small limit, and no notice under a tiny one", () => {
+  test("has a shorter notice under a small limit, and no notice under a tiny limit", () => {
     const at = (limitChars: number): string =>
       truncateText("a".repeat(5_000), { limitChars, outputFile: "/spool/out" }).text;
     expect(at(400)).toContain("; the whole output is in /spool/out]");

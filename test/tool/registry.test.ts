@@ -25,13 +25,13 @@ describe("ToolRegistry", () => {
     expect(registry.listByCategory("web")).toEqual([]);
   });
 
-  it("refuses a name that is already registered, and the error names it", () => {
+  it("refuses a name that is already registered, and names it in the error", () => {
     const registry = createRegistry();
     expect(() => registry.register(new BareTool())).toThrow("Tool already registered: Bare");
     expect(registry.count).toBe(2);
   });
 
-  it("registers all tools of a call or none", () => {
+  it("registers either all tools of a call or none", () => {
     const registry = new ToolRegistry();
     const twice = [new CommandTool(), new BareTool(), new BareTool()];
     expect(() => registry.registerMany(twice)).toThrow("Tool already registered: Bare");

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 const types = () => seen.map(({ type }) => type);
 
-test("a foreground call emits every event from its start to its result", async () => {
+test("a foreground call emits every event, from the call to the result", async () => {
   await kit().call("Bash", { command: "exit 3" });
   expect(types()).toEqual(["call", "verdict", "start", "end", "result"]);
   expect(seen).toMatchObject([

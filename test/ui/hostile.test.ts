@@ -101,7 +101,7 @@ test.skipIf(noBrowser !== undefined)(
   },
 );
 
-test("no request path reads files other than those of the page and of shells", async () => {
+test("no request path leads to files other than those of the page and of shells", async () => {
   const { ui, home } = create();
   const page = await ui("--control");
   mkdirSync(join(home, "shells"), { recursive: true });

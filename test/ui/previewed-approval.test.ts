@@ -23,7 +23,7 @@ function populate(dir: string): void {
 
 describeSandboxed("an approval with a preview", () => {
   describe.skipIf(noBrowser !== undefined)("on the page", () => {
-    test("lists the same changes as the API, as text", async () => {
+    test("lists the same changes as the API, and shows them as text", async () => {
       const { ui, dir, nacre, request } = create();
       populate(dir);
       nacre("run", "--preview", COMMAND);

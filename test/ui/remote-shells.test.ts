@@ -37,7 +37,7 @@ test("the rows of an earlier connection do not count as current", async () => {
   await eventually(() => expect(shells.state.state).toBe("connected"));
 });
 
-test("the number of hidden rows accounts for all changes", async () => {
+test("the number of hidden rows is correct after every kind of change", async () => {
   const shells = machine([
     { shells: rows(0, 1_100), gone: [] },
     // Thirty new rows, and ten that are already hidden.

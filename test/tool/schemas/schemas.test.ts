@@ -52,7 +52,7 @@ describe("as JSON Schema", () => {
     ...registry.getAllSchemas("mcp").map((tool) => tool.inputSchema),
   ];
 
-  it("every schema is valid, and closed in every object", () => {
+  it("every schema is valid, and every object in it allows no additional properties", () => {
     for (const schema of schemas) {
       expect(() => strictAjv.compile(schema)).not.toThrow();
       expectShape(shapes.CLOSED, schema);
