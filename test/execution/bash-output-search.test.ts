@@ -74,7 +74,7 @@ test("invalid input is refused with a message", async () => {
 });
 
 test.each([
-  ["known", true],
+  ["known to this host", true],
   ["of another host and never read", false],
 ])("the id of a shell that the sweep removed is reported as swept: %s", async (_what, isKnown) => {
   const stateRoot = directory();

@@ -18,7 +18,7 @@ const SET_UP = `
   fill() { head -c "$(($(df --block-size=1 --output=avail "$DISK" | tail -n 1) - $1))" /dev/zero >"$DISK/ballast"; }
 `;
 
-/** Here the disk has no room for the files of the commit. Each script prints one line per fact. */
+/** The disk has no room for the files of the commit. Like the scripts below, this one prints one line per fact. */
 const STAGING_FAILS = `
   head -c 16000000 /dev/zero >"$DISK/ballast"
   head -c 1000000 /dev/zero >removed; echo old >changed
@@ -33,8 +33,8 @@ const STAGING_FAILS = `
 `;
 
 /**
- * The disk has room for the first journal, but not for the second journal, which is larger and follows the
- * steps.
+ * The disk has room for the first journal, but not for the second one, which is larger and is written after
+ * the steps.
  */
 const LAST_WRITE_FAILS = `
   echo old >changed; echo twin >twin1; ln twin1 twin2; mkdir d; touch -d 2001-01-01 d

@@ -8,7 +8,7 @@ export interface HostilePlace {
   connections(): number[];
 }
 
-/** Helpers for every hostile program. `count`: the number of this connection, from 1. */
+/** Helpers for every hostile program. `count` is the number of this connection, starting at 1. */
 const COMMON = `
 const fs = require("node:fs");
 const out = (text, then) => process.stdout.write(text, then);
@@ -32,7 +32,7 @@ const onHello = (use) => process.stdin.on("data", (chunk) => {
 const onRequest = (use) => process.stdin.on("data", (chunk) => {
   if (String(chunk).includes('"nacre/shells.list"')) use();
 });
-/** Answers the client's farewell. Otherwise the client would wait for the answer until a timeout. */
+/** Answers the client's message `bye`. Otherwise the client would wait for the answer until a timeout. */
 const sayBye = () => process.stdin.on("data", (chunk) => {
   if (String(chunk).includes("bye\\n")) out("bye\\n");
 });

@@ -13,7 +13,7 @@ describe("a working directory", () => {
     ["is empty", "", "is not an absolute path"],
     ["is a file", "/etc/passwd", "is not a directory"],
     ["is below a file", "/etc/passwd/x", "is not a directory"],
-    ["holds a NUL", "/tmp/\0x", "contains a NUL character"],
+    ["contains a NUL", "/tmp/\0x", "contains a NUL character"],
   ])("that %s is refused by name", (_, dir, problem) => {
     expect(() => checkWorkingDir(dir, undefined)).toThrow(
       expect.objectContaining({ code: "spawn_failed", message: `Working directory ${problem}: ${dir}` }),

@@ -52,7 +52,7 @@ describe("binary output", () => {
 describe("text", () => {
   test.each([
     ["nothing", ""],
-    ["colours and bells", "\x1b[31mred\x1b[0m\x07\b\r\n".repeat(50)],
+    ["colors and bells", "\x1b[31mred\x1b[0m\x07\b\r\n".repeat(50)],
     ["names separated by NUL", "src/index.ts\0README.md\0".repeat(50)],
     ["a few stray bytes", "caf\xe9 \xff\xfe\n"],
     [

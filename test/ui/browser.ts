@@ -13,7 +13,7 @@ import {
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { UiProgram } from "./ui-program.ts";
 
-/** The headless shell comes first: the complete browser starts more processes, and the tests take twice as long. */
+/** Prefers the headless shell: the complete browser starts more processes, and the tests would take twice as long. */
 const CHROMIUM = ["chromium-headless-shell", "chromium", "chromium-browser"]
   .map((name) => `/usr/bin/${name}`)
   .find((path) => existsSync(path));
@@ -52,7 +52,7 @@ export function useBrowser() {
     const env = { ...process.env, XDG_CONFIG_HOME: tmpdir() };
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, env });
   });
-  // A page that stays open keeps rendering while the next tests run.
+  // Close all pages: an open page would keep rendering while the next tests run.
   afterEach(async () => {
     for (const context of contexts) await context.close();
     contexts.clear();

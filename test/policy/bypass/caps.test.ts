@@ -42,7 +42,7 @@ describe("hiding a command in a very long text", () => {
   it("judges half a megabyte of an ordinary build script to the end", () => {
     let script = "";
     for (let i = 0; script.length < 2 ** 19; i++) script += ordinaryLines(i);
-    // Judged only in the long form: the judgment with lookups below does the same work and more.
+    // Judge without lookups only in the long form: the judgment with lookups below does this work, too.
     if (isLong) expect(verdictOf(script)).toBe("allow");
     expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
     // The policy looks up every path. The directories exist, and the files that the build creates do not.
