@@ -1,5 +1,5 @@
-// Fourteen ways for a process to escape from its shell: counts how many survive a kill by nacre and by the usual
-// methods. The benchmark finds survivors by a mark on their command line, independently of nacre, and kills them.
+// Fourteen ways for a process to escape from its shell. Counts the escapes that survive a kill by nacre and by the
+// usual methods. The benchmark finds survivors by a mark on their command line, independently of nacre, and kills them.
 import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
-// One GiB of output: measures the throughput to disk and the cost for the host process. Then 100 MB through the tools
-// of nacre and the peers. The tools alternate, and each runs in its own process.
+// Prints one GiB, and measures the throughput to disk and the cost for the host process. Then sends 100 MB through the
+// tools of nacre and of the peers. The tools alternate, and each runs in its own process.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

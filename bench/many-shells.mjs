@@ -1,5 +1,5 @@
-// A thousand background shells at once: first quiet shells, then shells that print a line every 100 ms, each thousand in
-// its own host process. Measures the start, the cost for the host, reading one shell, and killing all.
+// A thousand background shells at once: first quiet shells, then shells that print a line every 100 ms. Each thousand
+// has its own host process. Measures the start, the cost for the host, reading one shell, and killing all shells.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 // Verdicts on the labeled commands of the corpus, and the time per verdict. Compares nacre with cc-safety-net and with
-// nine regular expressions, as a simple agent shell would use. Then measures the time for a megabyte of hostile text.
-// No command is ever run.
+// nine regular expressions, such as a simple agent shell would use. Then measures the time for a megabyte of hostile
+// text. No command is ever run.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

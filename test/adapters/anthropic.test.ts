@@ -6,7 +6,7 @@ import { useToolkit } from "../fixtures/toolkit.ts";
 const kit = useToolkit();
 type Tools = Parameters<Anthropic["beta"]["messages"]["toolRunner"]>[0]["tools"];
 
-/** Simulates a model that calls the tool with each input in turn. Returns the tool results that the model receives. */
+/** Simulates a model that calls the tool once per input, in order. Returns the tool results that the model receives. */
 async function conversation(tools: Tools, name: string, inputs: readonly object[]) {
   const results: { is_error?: boolean; content: string }[] = [];
   let turn = 0;

@@ -1,4 +1,4 @@
-// The program as PID 1 of a real PID namespace, and as a child of an init.
+// The program as PID 1 of a real PID namespace, and as a child of an init process.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Earlier commands of a named session change the verdict of the next one, in every form of `nacre run`.
+// Earlier commands of a named session change the verdict of its next command, in every form of `nacre run`.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// A state directory that is not writable or cannot exist: every command names it and the remedy, and none hangs.
+// If a state directory is not writable or cannot exist, every command names it and the remedy, and no command hangs.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

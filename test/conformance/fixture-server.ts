@@ -98,7 +98,7 @@ function addProgress(server: McpServer): void {
   );
 }
 
-/** Asks like nacre: in old and new versions of the protocol, the first result contains the question. */
+/** Asks as nacre does: in old and new versions of the protocol, the first result contains the question. */
 function addQuestions(server: McpServer): void {
   const string = { type: "string" } as const;
   const questions = {

@@ -1,5 +1,5 @@
-// In each pair on docs/migration.md, the block for child_process and the block for nacre print the same. `npm run
-// newcomer` installs execa and runs the pair for it.
+// In each pair on docs/migration.md, the block for child_process and the block for nacre print the same text. `npm run
+// newcomer` installs execa and runs the pair for execa.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ test("each pair has a block for the other library, then one for nacre; one pair 
 });
 
 test.each(pairs.filter(([first]) => !first.includes("execa")))(
-  "both blocks print the same: %s",
+  "both blocks print the same text: %s",
   (_first, before, after) => {
     mkdirSync(join(dir(), "node_modules"), { recursive: true });
     symlinkSync(root, join(dir(), "node_modules/nacre"));

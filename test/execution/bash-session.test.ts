@@ -1,4 +1,4 @@
-// Calls of Bash share a bash, and its state persists between calls. A result reports the end of that bash.
+// Calls of the tool Bash share one bash process, whose state persists between calls. A result reports its end.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -11,7 +11,7 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
 
-/** A home directory for these tests, which contains a file. The workspace is below it. */
+/** A home directory for these tests, which contains a file. The workspace is below this home. */
 let home = "";
 let work = "";
 

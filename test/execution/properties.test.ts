@@ -37,7 +37,7 @@ const pieces = fc
     return { whole, parts: at.slice(1).map((end, i) => bytes.subarray(at[i], end)) };
   });
 
-/** Makes a talker print the pieces one by one, and calls `read` after each piece. */
+/** Makes the shell print the pieces one by one, and calls `read` after each piece. */
 async function print(
   { shell, say }: { shell: ShellProcess; say(line: string): void },
   parts: readonly Buffer[],

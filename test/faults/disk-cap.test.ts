@@ -122,7 +122,7 @@ async function recordOf(path: string): Promise<ExitRecord> {
 test("a runaway command does not exceed its cap even if its host, keeper and deputy are killed", async () => {
   const { started, keeper, release, kill } = await readyToRunAway();
   const deputy = await deputyOf(keeper);
-  // Stop the keeper first: a running keeper would end the command, and the host would replace a dead one.
+  // Stop the keeper first: a running keeper would end the command, and the host would replace a dead keeper.
   process.kill(keeper, "SIGSTOP");
   process.kill(deputy, "SIGKILL");
   await kill();

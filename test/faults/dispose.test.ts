@@ -1,5 +1,5 @@
-// A manager is disposed of, or its host is killed, while slots start. The host does not know these slots yet, so only the
-// keeper can end them.
+// A manager is disposed of, or its host is killed, while slots start. The host does not know these slots yet, so only
+// the keeper can end them.
 import { randomInt } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -167,7 +167,7 @@ test("after the keeper was killed many times in a row, a new keeper starts for t
   const shells = manager({ poolSize: 0 });
   await run(shells, "true");
   for (let deaths = 0; deaths < 5; deaths++) await replaceKeeper(shells.root.path);
-  // This death exceeds the limit. For a while, the host starts another keeper only if a command needs one.
+  // This death exceeds the limit: for a while, the host starts a new keeper only if a command needs one.
   process.kill(keeperPid(shells.root.path), "SIGKILL");
   expect((await run(shells, "echo again")).getAllOutput()).toBe("again\n");
 });

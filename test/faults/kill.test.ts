@@ -136,7 +136,7 @@ test("if the host is not root, a process of another user is reported as a surviv
   const reason = notRoot() ?? packageHiddenFrom(user);
   skip(reason !== undefined, reason);
   const dir = directory();
-  // Create a setuid program of root that switches to another user, like sudo. Only this user can run it.
+  // Create a setuid program of root that switches to another user, like sudo. Only `user` can run this program.
   const tools = join(dir, "tools");
   const become = join(tools, "become");
   mkdirSync(tools);

@@ -19,7 +19,7 @@ const SHELLS = 50;
 const LINES_PER_SECOND = 1_000;
 const SECONDS = isLong ? 600 : 60;
 const MIB = 1024 ** 2;
-/** Allowance for one garbage collection. A leak of one line per row and refresh would be 20 MiB in 30 seconds. */
+/** Tolerance for one garbage collection. A leak of one line per row and refresh would be 20 MiB in 30 seconds. */
 const HEAP_GROWTH_MAX_BYTES = 4 * MIB;
 /** Larger than the limit on the heap, because V8 decides when it returns memory to the system. */
 const RSS_GROWTH_MAX_BYTES = 24 * MIB;

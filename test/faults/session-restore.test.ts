@@ -28,7 +28,7 @@ const PRINT_STATE = [
 
 async function killBash({ session, run }: TestSession): Promise<void> {
   const pid = Number((await run('builtin echo "$$"')).out);
-  // Check the PID before the kill: the random state can change the output of echo, so it could be another process.
+  // Check the PID before the kill: the random state can change the output of echo, and so the PID in it.
   expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toContain("--noprofile");
   // Wait for the saved state: bash saves it after its result.
   await session.save();

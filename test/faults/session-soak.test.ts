@@ -10,7 +10,7 @@ import { useShells } from "../fixtures/shells.ts";
 const { directory } = useShells();
 
 const COMMANDS = isLong ? 10_000 : 300;
-// The heap stops growing after a few hundred commands: 2,400 commands do not make it larger than 600.
+// The heap stops growing after a few hundred commands: after 2,400 commands, it is not larger than after 600.
 const RSS_GROWTH_MAX_BYTES = 28 * 1024 ** 2;
 
 test(`${COMMANDS} commands in one session: every result is correct, nothing grows`, {

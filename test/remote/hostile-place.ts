@@ -32,7 +32,7 @@ const onHello = (use) => process.stdin.on("data", (chunk) => {
 const onRequest = (use) => process.stdin.on("data", (chunk) => {
   if (String(chunk).includes('"nacre/shells.list"')) use();
 });
-/** Answers the client's message `bye`. Otherwise the client would wait for the answer until a timeout. */
+/** Answers the client's message "bye". Otherwise the client would wait for the answer until a timeout. */
 const sayBye = () => process.stdin.on("data", (chunk) => {
   if (String(chunk).includes("bye\\n")) out("bye\\n");
 });

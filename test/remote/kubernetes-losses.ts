@@ -58,7 +58,7 @@ export function kubernetesLosses(cluster: () => KubernetesCluster): void {
     const bash_id = await startShell(kit, "up");
     const call = kit.call("Bash", { command: "touch /tmp/began; sleep 1000" });
     await kit.run("until [ -e /tmp/began ]; do sleep 0.05; done");
-    // The lock of the daemon is a link to its PID and start time.
+    // The lock of the daemon is a symbolic link whose target text is the daemon's PID and start time.
     const lock = "$(readlink ~/.local/state/nacre/serve/*.lock)";
     const killing = kit.run(`lock=${lock}; kill -KILL "\${lock%%-*}"`).catch((error: Error) => error);
     const lost = await call;
