@@ -1,4 +1,4 @@
-// The channel, with connections that are cut at any byte, and the store of results by key.
+// The channel, over connections that are cut at any byte, and the store that keeps results by key.
 import { expect, test } from "vitest";
 import { Channel } from "../../src/remote/channel/channel.ts";
 import { FrameLines } from "../../src/remote/channel/frame-lines.ts";

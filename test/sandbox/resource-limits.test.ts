@@ -1,4 +1,4 @@
-// Limits stop a fork bomb, a memory hog, a busy loop and a disk filler. Without limits, each uses more.
+// Limits stop a fork bomb, a memory hog, a busy loop and a disk filler. Without limits, each of them uses more.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -53,7 +53,7 @@ describeSandboxed("limits in a sandbox", () => {
   });
 
   test.skipIf(!has("memory"))(
-    "a session continues, and reports that the command ran out of memory",
+    "a session continues after a command that ran out of memory, and reports the cause",
     async () => {
       const session = manager().session("limited", { workingDir: workspace });
       const { notes, exitCode, outcome } = await session.run(HOG);
@@ -95,7 +95,7 @@ test("limits apply even without a sandbox, and their control groups are removed 
   await eventually(() => expect(groups()).toEqual([]));
 });
 
-test(`without control groups ${userName} gets the available limits, and a report of the missing limits`, () => {
+test(`without control groups, ${userName} gets the available limits, and a report of the missing limits`, () => {
   const limits = new Limits(
     { maxProcesses: 10, maxMemoryBytes: 64 * MIB, cpuSeconds: 5, maxFileBytes: MIB },
     () => [],

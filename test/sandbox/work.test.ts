@@ -37,7 +37,7 @@ describeSandboxed("in workspace-write", () => {
     expect(result.metadata).toMatchObject({ exit_code: 0, sandbox: "workspace-write, network none" });
   });
 
-  test("a truncated result names the call that shows the rest, and no file that the sandbox hides", async () => {
+  test("a truncated result names the call that shows the rest, but no file that the sandbox hides", async () => {
     await using tools = await kit();
     const result = await tools.call("Bash", { command: "seq 1 100000" });
     const [, bash_id = ""] = /BashOutput with bash_id="(\w+)" and search/.exec(result.output) ?? [];
@@ -47,7 +47,7 @@ describeSandboxed("in workspace-write", () => {
     expect(found.output).toContain("stdout:50000: 50000");
   });
 
-  test("a git command that needs the config gets a hint", async () => {
+  test("a git command that fails to write the config gets a hint", async () => {
     await using tools = await kit();
     const result = await tools.call("Bash", { command: "git remote add origin /nowhere" });
     expect(result.success).toBe(false);
