@@ -61,7 +61,7 @@ describe("listing", () => {
 });
 
 describe("the limit on live shells", () => {
-  test("counts per scope, names the running shells, and no longer counts ended shells", async () => {
+  test("counts per scope, does not count ended shells, and names the running shells in its error", async () => {
     const shells = manager({ maxLiveShells: 2 });
     const starts = await Promise.allSettled([1, 2, 3].map((n) => shells.createShell(sleep(300 + n))));
     const refused = starts.filter(({ status }) => status === "rejected");

@@ -134,7 +134,7 @@ test("--jsonl judges each line in order, and answers an invalid line with an err
   expect(good.code).toBe(0);
 });
 
-test("the offending part is underlined", async () => {
+test("the output underlines the part of the command that matched the rule", async () => {
   const deny = async (command: string, columns?: number) => {
     const input = columns === undefined ? { stdin: "" } : { stdin: "", columns };
     const { stdout } = await nacreWith(input, "check", command);

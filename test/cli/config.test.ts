@@ -63,7 +63,7 @@ test("the file of a workspace can only tighten settings", async () => {
   expect((await settings("--policy", "off")).policy).toEqual({ value: "standard", origin: workspaceFile() });
 });
 
-test("run and check use the settings", async () => {
+test("nacre run and nacre check use the settings", async () => {
   const command = "git clean -fdx";
   expect((await nacre("check", command)).code).toBe(3);
   write(userFile(), '{ "policy": "off" }');

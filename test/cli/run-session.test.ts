@@ -98,7 +98,7 @@ test("--json prints the flat result of a command in the session, and the session
   expect(JSON.parse(refused.stdout)).toMatchObject({ error_code: "policy_denied" });
 });
 
-test("-b starts with the session's directory, exports and functions, and does not change the session", async () => {
+test("-b gives its shell the session's directory, exports and functions, and does not change the session", async () => {
   await inSession(`mkdir api; cd api; export PORT=80; plain=no; greet() { echo "hi $1"; }`);
   const command = 'pwd; echo "$PORT [$plain]"; greet you; cd /; export PORT=81; sleep 300';
   const { code, stdout } = await inSession(command, "-b", "--timeout", "5m");

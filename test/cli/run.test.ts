@@ -248,7 +248,7 @@ test("--dry-run judges the command and runs nothing", async () => {
   expect(existsSync(join(dir(), "here"))).toBe(false);
 });
 
-test("--mode selects a timeout, and with --json the result format of the modes dialect", async () => {
+test("--mode selects a timeout; with --json, it selects the result format of the modes dialect, too", async () => {
   expect(await nacre("run", "--mode", "slow", "echo hi")).toMatchObject({ code: 0, stdout: "hi\n" });
   const json = await nacre("run", "--mode", "default", "--json", "echo out; echo err >&2; exit 3");
   expect(json.code).toBe(3);

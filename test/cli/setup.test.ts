@@ -56,7 +56,7 @@ describe("init", () => {
     expect(JSON.parse(stdout).mcpServers.nacre.command).toBe(process.execPath);
   });
 
-  test("--write merges into the file, keeps a backup, and does nothing the second time", async () => {
+  test("--write adds the entry to the file, keeps a backup, and does nothing the second time", async () => {
     pathWithNacre();
     const file = join(dir(), ".mcp.json");
     const before = '{\n    "mcpServers": {\n        "other": {"command": "x"}\n    },\n    "mine": 1\n}\n';

@@ -98,7 +98,7 @@ test("the error about a directory without write permission names the directory a
   expectRefusals(unprivileged, join(parent, "state"));
 });
 
-test("a directory that cannot exist is refused by every command, and none hangs", () => {
+test("every command refuses a directory that cannot exist, and no command hangs", () => {
   expectRefusals([], "/proc/nacre");
 });
 

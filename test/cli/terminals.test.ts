@@ -26,7 +26,7 @@ async function screen(id: string): Promise<Record<string, unknown>> {
   return JSON.parse((await nacre("send", id, "--json")).stdout);
 }
 
-test("send types, presses keys, and prints the screen", async () => {
+test("nacre send types text, presses keys, and prints the screen", async () => {
   const id = await start(
     "read -rp 'name? ' name; echo hello $name; read -rs secret; sleep 1000",
     "--rows",
@@ -75,7 +75,7 @@ test("invalid input is refused: no terminal, an unknown key, wrong options", asy
   expect(await nacre("run", "-b", "--terminal", "cat")).toMatchObject({ code: 3 });
 });
 
-test("attach shows the screen, types, adapts the size, and detaches on a key", async () => {
+test("nacre attach shows the screen, types, adapts the size, and detaches on a key", async () => {
   const id = await start(
     "stty -echo; printf 'first\\n'; while read -r line; do stty size; echo \"got $line\"; done",
   );
@@ -93,7 +93,7 @@ test("attach shows the screen, types, adapts the size, and detaches on a key", a
   expect(await screen(id)).toMatchObject({ is_running: true });
 });
 
-test("attach exits with the exit code of the shell", async () => {
+test("nacre attach exits with the exit code of the shell", async () => {
   const id = await start("read -rp 'code? ' code; exit $code");
   const env = { NACRE_HOME: `${dir()}/state`, PATH: process.env["PATH"], HOME: dir() };
   const terminal = atTerminal(`${process.execPath} ${PROGRAM} attach ${id}`, { cwd: dir(), env });

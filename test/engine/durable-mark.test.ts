@@ -27,7 +27,7 @@ test.each([
   },
 );
 
-test("a durable shell has a mark, a shell that is not durable has none", async () => {
+test("a durable shell has a mark, and a shell that is not durable has none", async () => {
   const shells = manager();
   const durable = await shells.createShell({
     command: "exit 0",

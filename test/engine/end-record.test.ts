@@ -215,7 +215,7 @@ describe("the cause", () => {
     expect(reading(`${PENDING}${"C kil".padEnd(126)}.\n`).cause).toBeUndefined();
   });
 
-  test("and the record do not change if text is appended to the file", () => {
+  test("does not change if text is appended to the file, and neither does the record", () => {
     const record = `${rendered("143 - 0 0 1.00")}${"C killed kill()".padEnd(126)}.\n`;
     expect(reading(`${record}more\n`)).toEqual(reading(record));
     expect(reading(record).cause).toEqual({ kind: "killed", detail: "kill()" });

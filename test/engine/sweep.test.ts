@@ -194,7 +194,7 @@ describe("sweeping directories", () => {
       ]);
     });
 
-    test("removes the shells that ended first to meet the quota", async () => {
+    test("meets the quota by removing the shells that ended first", async () => {
       const root = spool();
       const first = planted(root, "shell_00000001", {
         ageMs: -HOUR,
@@ -211,7 +211,7 @@ describe("sweeping directories", () => {
     });
   });
 
-  test("a shell that has just ended survives a sweep by a clock two hours ahead", async () => {
+  test("a sweep whose clock is two hours ahead does not remove a shell that has just ended", async () => {
     const shells = manager();
     const shell = await run(shells, "echo kept");
     const ahead = { ...limits, nowMs: Date.now() + 2 * HOUR };

@@ -104,7 +104,7 @@ describe("waiting for anything", () => {
     expect(body((await waiting).output)).toBe("half and half\n");
   });
 
-  test("with 0 ms does not wait", async () => {
+  test("does not wait if wait_ms is 0", async () => {
     const { start, read } = tools();
     const shell = await start("sleep 300");
     expect((await read(shell, { wait_ms: 0 })).success).toBe(true);

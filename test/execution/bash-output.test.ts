@@ -28,7 +28,7 @@ describe("a read", () => {
     );
   });
 
-  test("of a running, killed or timed-out shell reports that status", async () => {
+  test("reports the status of a running, killed or timed-out shell", async () => {
     const { start, read, call, manager } = tools();
     const shell = await start("sleep 300");
     expect((await read(shell)).metadata).toMatchObject({

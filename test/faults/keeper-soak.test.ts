@@ -40,7 +40,7 @@ function keeperFacts(pid: number, keeperDir: string) {
   };
 }
 
-test(`a keeper does not grow over ${STARTS} shells`, { timeout: 3_600_000 }, async () => {
+test(`the memory of a keeper does not grow over ${STARTS} shells`, { timeout: 3_600_000 }, async () => {
   const shells = manager({ maxLiveShells: 100 });
   const batch = async (count: number) => {
     const ended = await Promise.all(

@@ -106,7 +106,7 @@ test("the file tools are off by default", async () => {
   await expect(world.open({ with: ["file"] as never })).rejects.toThrow(/with/);
 });
 
-test("calls are typed", async () => {
+test("the types check the parameters of the file tools", async () => {
   writeFileSync(world.path("a.txt"), "a\n");
   const read = await kit().call("Read", { file_path: "a.txt" });
   if (read.success) expect(read.metadata.total_lines).toBe(1);

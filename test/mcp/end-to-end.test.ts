@@ -70,7 +70,7 @@ describe.each(COMBINATIONS)("%s", (_, { use, transport, era }) => {
     await use.kill(client, started);
   });
 
-  test("waiting returns at a line and at the exit", async () => {
+  test("a wait returns at a line and at the exit", async () => {
     const started = await use.start(client, `echo up on 80; ${UNTIL_GO}; rm go; echo done; (exit 5)`);
     expect(await use.wait(client, started, { line: "up on [0-9]" })).toContain("up on 80\n");
     const ended = use.wait(client, started, "end");

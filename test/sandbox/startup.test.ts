@@ -81,7 +81,7 @@ describeSandboxed("in a sandbox with a writable home", () => {
     await eventually(() => expect(leftIn(home)).toEqual([]));
   });
 
-  test("files of debuggers, desktops, terminals and Python that run code cannot be created", async () => {
+  test("files from which debuggers, desktops, terminals and Python run code cannot be created", async () => {
     const home = freshHome();
     const files = [
       ...[".config/gdb/gdbinit", ".config/gdb/gdbearlyinit", ".shinit", ".docker/cli-plugins/docker-x"],

@@ -51,7 +51,7 @@ test("credentials are found in a home whose name is not UTF-8", () => {
 
 describeSandboxed("in a sandbox", () => {
   test.each(NAMES)(
-    "a command runs in a directory whose name has %s, even if that is the workspace",
+    "a command runs in a directory whose name has %s, even if this directory is the workspace",
     async (_, name) => {
       makeOdd(name);
       for (const root of [workspace, odd]) {

@@ -143,7 +143,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).toMatch(/^c\n\[stderr\]\n.*Read-only file system/);
   });
 
-  test("if hooks is a link, nothing in .git is writable", async () => {
+  test("if .git/hooks is a link, nothing in .git is writable", async () => {
     git("init", "-q");
     rmSync(join(workspace, ".git/hooks"), { recursive: true });
     mkdirSync(join(workspace, "githooks"));

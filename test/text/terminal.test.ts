@@ -30,7 +30,7 @@ test("tabs, newlines, form feeds and all other characters stay unchanged", () =>
   expect(plainText(text)).toBe(text);
 });
 
-test("NUL as a separator is shown", () => {
+test("a NUL that separates names is shown as a symbol", () => {
   expect(plainText("a\0b\0")).toBe("a\u2400b\u2400");
 });
 

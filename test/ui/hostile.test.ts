@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== undefined)("the page survives", () => {
     expect(errors).toEqual([]);
   });
 
-  test("names, commands and directories that try to be markup, code or control sequences", async () => {
+  test("names, commands and directories that contain markup, code or control sequences", async () => {
     const { ui, dir, home } = create();
     const evil = '<img src=x onerror="document.title=1">\u001b[31m\u202e\u0007';
     const cwd = join(dir, evil);

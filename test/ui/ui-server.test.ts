@@ -136,7 +136,7 @@ test("the token appears in no argument list, environment or log", async () => {
   expect(page.printed().split(page.token)).toHaveLength(2);
 });
 
-describe("with --control", () => {
+describe("the server with --control", () => {
   test("approves a request, and refuses a second answer with an error that names the first", async () => {
     const { ui, request, nacre } = create();
     const page = await ui("--control");
