@@ -138,7 +138,7 @@ function each(use) {
     try {
       use(name);
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Approval requests of a toolkit: where an answer can come from, which calls it covers, and when its deadline ends.
+// Approval requests of a toolkit: where an answer can come from, which calls it covers, and what happens at its deadline.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

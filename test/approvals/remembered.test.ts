@@ -82,7 +82,7 @@ describe("an answer that is remembered for the session", () => {
     expect(await codeOf(kit, "find / -delete")).toBe("policy_denied");
   });
 
-  test("a remembered denial refuses at once", async () => {
+  test("a remembered denial refuses the command at once", async () => {
     await using kit = await kitIn(directory());
     const id = await remember(kit, "npm publish", { lasts: "session" }, false);
     await kit.call("Bash", { command: "npm publish" });

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const LIMITS = "src/support/limits/";
 
-/** Constants that only look like limits: parts of a format, facts of the system, and prices in the policy's budget. */
+/** Constants that only look like limits: parts of a format, facts of the system, and costs in the policy's budget. */
 const NOT_LIMITS = new Set([
   ...["DIGEST_BYTES", "LENGTH_BYTES", "PART_BYTES", "HEADER_BYTES", "SHA1_BYTES", "SHA256_BYTES"],
   ...["EQUALS_AND_NUL_BYTES", "POINTER_BYTES", "PLURAL_AND_NEWLINES_CHARS", "MEANING_FIELDS_COUNT"],

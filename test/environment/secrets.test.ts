@@ -92,7 +92,7 @@ describe("values", () => {
     expect(isSecret(name, value)).toBe(false);
   });
 
-  test("a value with the shape of a secret is a secret even if the name ends in _FILE", () => {
+  test("a value with the shape of a secret counts as a secret, even if the name ends in _FILE", () => {
     expect(isSecret("DB_PASSWORD_FILE", "hunter2-hunter2")).toBe(true);
     expect(isSecret("DB_PASSWORD_FILE", `/ghp_${x(36)}`)).toBe(true);
   });

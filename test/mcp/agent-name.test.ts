@@ -27,7 +27,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     );
   });
 
-  test("has a long name truncated", async () => {
+  test("has its name truncated if it is long", async () => {
     const name = await agentOf({ era, clientName: "\u{1f600}x".repeat(100_000) });
     expect(name?.length).toBeGreaterThan(SHELL_LABEL_MAX_CHARS - 10);
     expect(name?.length).toBeLessThanOrEqual(SHELL_LABEL_MAX_CHARS);

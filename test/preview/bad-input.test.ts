@@ -81,7 +81,7 @@ describeSandboxed("invalid use of a preview", () => {
     expect(refused).toMatchObject({ reason: { message: expect.stringContaining("It was committed") } });
   });
 
-  test("a missing workspace is a conflict", async () => {
+  test("a commit reports a missing workspace as a conflict", async () => {
     const { previewId } = await kit().preview("echo 1 >one; mkdir d; echo 2 >d/two");
     rmSync(work(), { recursive: true });
     await expect(kit().previews.commit(previewId)).rejects.toMatchObject({ code: "conflict" });

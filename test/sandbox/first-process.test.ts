@@ -1,6 +1,6 @@
 // A sandbox hides /proc/1/environ: the first process of a machine or container often has secrets in its
-// environment. The test creates a PID namespace with its own first process, so that a command without a
-// sandbox can read it on any machine.
+// environment. The test creates a PID namespace with its own first process: without a sandbox, a command can
+// read the environment of that process on any machine.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { SandboxProfile } from "../../src/engine/confinement.ts";

@@ -5,7 +5,7 @@ import { QueryFilter } from "../../src/terminal/query-filter.ts";
 
 const PLAIN = { applicationCursor: false, bracketedPaste: false };
 
-test("every key of the contract has a unique code, except keys that send the same byte in every terminal", () => {
+test("every documented key has a unique code, except keys that send the same byte in every terminal", () => {
   const codes = KEY_NAMES.map((key) => encodeKey(key, PLAIN));
   expect(KEY_NAMES).toHaveLength(25 + 52);
   expect(codes.every((code) => code !== "")).toBe(true);
@@ -40,7 +40,7 @@ test.each([
   expect(() => encodeKey(key, PLAIN)).toThrow(hint === "" ? "Unknown key" : `Did you mean ${hint}?`);
 });
 
-test("a newline is Enter, and several lines are marked as pasted if the program enabled bracketed paste", () => {
+test("a newline is sent as Enter; several lines are marked as pasted if the program has enabled that", () => {
   const paste = { ...PLAIN, bracketedPaste: true };
   expect(encodeTyped("a\r\nb\n", PLAIN)).toBe("a\rb\r");
   expect(encodeTyped("a\nb\n", paste)).toBe("\x1b[200~a\rb\x1b[201~\r");
