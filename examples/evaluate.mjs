@@ -60,14 +60,18 @@ async function evaluate(fleet, task) {
       };
     } catch (error) {
       if (!(error instanceof NacreError)) throw error;
-      if (attempt === ATTEMPTS) return { name: task.name, passed: false, note: `not run: ${error.code}` };
+      if (attempt === ATTEMPTS) return { name: task.name, passed: false, note: `not run: ${error.message}` };
     } finally {
       await lease?.release();
     }
   }
 }
 
-const [engine = "directories", image = ""] = process.argv.slice(2);
+const [engine = "directories", image] = process.argv.slice(2);
+if (engine === "docker" ? image === undefined : engine !== "directories") {
+  console.error("usage: node evaluate.mjs [docker IMAGE]");
+  process.exit(2);
+}
 const fleet = createFleet({
   engine: engine === "docker" ? docker({ image, args: ["--network", "none"] }) : directories(),
   deadlineSeconds: 600,
@@ -82,6 +86,7 @@ try {
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   for (const { name, passed, note } of results) console.log(`${passed ? "pass" : "FAIL"} ${name} (${note})`);
   console.log(`${results.filter(({ passed }) => passed).length} of ${results.length} tasks passed`);
+  if (results.some(({ note }) => note.startsWith("not run"))) process.exitCode = 1;
 } finally {
   await fleet.dispose();
 }

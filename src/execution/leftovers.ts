@@ -4,8 +4,8 @@ import type { KillReport } from "../shell/kill-report.ts";
 import { settleLeftovers } from "../shell/settle-leftovers.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
-import { printable } from "../support/printable.ts";
 import { shellQuote } from "../support/shell-quote.ts";
+import { firstLine } from "../text/first-line.ts";
 
 export interface Leftover {
   readonly pid: number;
@@ -25,7 +25,7 @@ export function namedReport(report: KillReport, { command: text, started }: Shel
 
 /** Formats a process as `npm start (pid 123)`. */
 export function describeProcess({ pid, command }: Leftover): string {
-  return `${printable(command)} (pid ${pid})`;
+  return `${firstLine(command)} (pid ${pid})`;
 }
 
 export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {

@@ -6,7 +6,7 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ShellManager } from "../shell-manager.ts";
 import { NacreError } from "../support/errors.ts";
 import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
-import { printable } from "../support/printable.ts";
+import { firstLine } from "../text/first-line.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 
 export function scopeOf(context: ExecutionContext): string {
@@ -25,15 +25,10 @@ export function findShell(manager: ShellManager, id: string, context: ExecutionC
   if (shell) return shell;
   if (manager.isRemoved(id, scope)) throw sweptError(id);
   const known = manager.listShells({ scope }).slice(-MESSAGE_LIST_MAX_COUNT);
-  const list = known.map((one) => `${one.id} (${one.status}): ${firstLine(one.command)}`);
+  const list = known.map((one) => `${one.id} (${one.status}): ${firstLine(one.command, EXCERPT_MAX_CHARS)}`);
   const hint = list.length === 0 ? "There are no shells." : `There are:\n${list.join("\n")}`;
   throw new NacreError(
     "shell_not_found",
     `Shell not found: ${id}. It may have been cleaned up, or the id is wrong. ${hint}`,
   );
-}
-
-function firstLine(command: string): string {
-  const [line = ""] = command.trim().split("\n", 1);
-  return printable(line.length > EXCERPT_MAX_CHARS ? `${line.slice(0, EXCERPT_MAX_CHARS - 1)}…` : line);
 }

@@ -5,6 +5,11 @@
 /** The public methods with checked options. */
 export type CheckedMethod =
   | "createToolkit"
+  | "createFleet"
+  | "fleet.lease"
+  | "docker"
+  | "kubernetes"
+  | "slurm"
   | "kit.call"
   | "kit.check"
   | "kit.preview"

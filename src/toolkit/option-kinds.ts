@@ -29,6 +29,25 @@ export const abortSignal = kind(
 
 export const readable = kind("a readable stream", (value) => isObject(value) && isFunction(value["pipe"]));
 
+/** Every option is optional here, except those in `required`. Some methods check their required options themselves. */
+export function closed(
+  shape: Readonly<Record<string, z.ZodType>>,
+  required: readonly string[] = [],
+): z.ZodType {
+  const members = Object.entries(shape).map(
+    ([name, value]) => [name, required.includes(name) ? value : value.optional()] as const,
+  );
+  return z.strictObject(Object.fromEntries(members), { error: "an object" });
+}
+
+/** The named options of a shape. */
+export function pick<Shape extends object>(
+  shape: Shape,
+  ...names: readonly (keyof Shape)[]
+): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(shape).filter(([name]) => names.includes(name as keyof Shape)));
+}
+
 /** The input of a command. */
 export const input = kind(
   "a string, a Uint8Array or a readable stream",
@@ -82,7 +101,7 @@ export function oneOf(...choices: readonly string[]): z.ZodType {
   return z.enum(choices, { error: `one of ${choices.map((choice) => `"${choice}"`).join(", ")}` });
 }
 
-function kind(wanted: string, test: (value: unknown) => boolean): z.ZodType {
+export function kind(wanted: string, test: (value: unknown) => boolean): z.ZodType {
   return z.custom(test, { error: wanted, abort: true });
 }
 

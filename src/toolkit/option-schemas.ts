@@ -10,10 +10,12 @@ import type { CreateShellOptions, ShellManagerOptions } from "../shell/manager-o
 import type { SearchOptions } from "../shell/output-search.ts";
 import type { WaitCondition } from "../shell/wait-for.ts";
 import type { CheckedMethod } from "../support/option-checks.ts";
+import { CREATE_FLEET, DOCKER, KUBERNETES, SLURM } from "./fleet-schemas.ts";
 import {
   abortSignal,
   absolutePath,
   callback,
+  closed,
   count,
   directory,
   flag,
@@ -23,6 +25,7 @@ import {
   listOf,
   object,
   oneOf,
+  pick,
   readable,
   text,
   timeout,
@@ -175,6 +178,13 @@ const KILL = { by: text, graceMs: count(0) };
 
 const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>>> = {
   createToolkit: TOOLKIT,
+  createFleet: CREATE_FLEET,
+  "fleet.lease": Object.fromEntries(
+    Object.entries(TOOLKIT).filter(([name]) => !["remote", "dialect"].includes(name)),
+  ),
+  docker: DOCKER,
+  kubernetes: KUBERNETES,
+  slurm: SLURM,
   "kit.call": CALL,
   "kit.check": pick(CALL, "workingDir", "sessionId", "scope", "env"),
   "kit.preview": { session: text, ...RUN_COMMAND } satisfies Options<RunKitOptions>,
@@ -258,13 +268,18 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
   } satisfies Options<ShellManagerOptions>,
 };
 
+const REQUIRED: Readonly<Partial<Record<CheckedMethod, readonly string[]>>> = {
+  createFleet: ["engine"],
+  docker: ["image"],
+};
+
 /** Builds each schema at the first call of its method, so that a program does not wait for schemas it never uses. */
 const schemas = new Map<CheckedMethod, z.ZodType>();
 
 export function schemaOf(method: CheckedMethod): z.ZodType {
   const known = schemas.get(method);
   if (known) return known;
-  const schema = closed(SHAPES[method]);
+  const schema = closed(SHAPES[method], REQUIRED[method]);
   schemas.set(method, schema);
   return schema;
 }
@@ -278,16 +293,4 @@ export function engineOptionsOf(options: ToolkitOptions): ShellManagerOptions {
 export function optionNames(method: CheckedMethod, path: readonly string[]): readonly string[] {
   const nested: Readonly<Record<string, object>> = { environment: ENVIRONMENT, remote: REMOTE };
   return Object.keys(nested[path[0] ?? ""] ?? SHAPES[method]);
-}
-
-/** Makes every option optional here. The types and the checks in each method enforce the required options. */
-function closed(shape: Readonly<Record<string, z.ZodType>>): z.ZodType {
-  return z.strictObject(shape, { error: "an object" }).partial();
-}
-
-function pick<Shape extends object>(
-  shape: Shape,
-  ...names: readonly (keyof Shape)[]
-): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(shape).filter(([name]) => names.includes(name as keyof Shape)));
 }

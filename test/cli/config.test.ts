@@ -1,7 +1,7 @@
 // Settings: flags override the environment, and the environment overrides the user's file. The file of a workspace can
 // only tighten settings.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
 import { useCli } from "./run-nacre.ts";
 
@@ -132,6 +132,14 @@ test.each([
   expect(stderr).toContain(
     `The settings file ${userFile()} cannot be used, and nothing runs without it. ${words}`,
   );
+});
+
+test("config prints the settings, names an invalid rule file and fails", async () => {
+  const rules = join(dirname(workspaceFile()), "policy.json");
+  write(rules, '{ "version": 1, "rules": [{ "id": "x", "verdict": "deny", "program": "ls" }] }');
+  const { code, stdout, stderr } = await nacre("config");
+  expect({ code, settings: stdout.slice(0, 7) }).toEqual({ code: 1, settings: "SETTING" });
+  expect(stderr).toContain(`The policy file ${rules} cannot be used`);
 });
 
 test("an invalid variable causes an error, and a command cannot loosen its own settings without approval", async () => {

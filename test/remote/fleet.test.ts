@@ -2,9 +2,20 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { createFleet, type FleetEngine, kubernetes } from "../../src/index.ts";
+import { describe, expect, test } from "vitest";
+import {
+  createFleet,
+  type DockerFleetOptions,
+  docker,
+  type FleetEngine,
+  type FleetOptions,
+  type KubernetesFleetOptions,
+  kubernetes,
+  type SlurmFleetOptions,
+  slurm,
+} from "../../src/index.ts";
 import { FLEET_CONNECTS_MAX_COUNT } from "../../src/support/limits.ts";
+import { CREATE_FLEET, DOCKER, KUBERNETES, SLURM } from "../../src/toolkit/fleet-schemas.ts";
 import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 import { type RemotePlace, remotePlace } from "./remote-place.ts";
 import { withVariable } from "./with-variable.ts";
@@ -115,4 +126,64 @@ esac
   const leftPod = /could not remove the pod box.*kubectl delete pod box/;
   if (deleteCode === 0) expect(String(failure)).not.toMatch(leftPod);
   else expect(String(failure)).toMatch(leftPod);
+});
+
+describe("the options of a fleet are checked before anything is leased", () => {
+  const { engine, names } = localEngine({ url: "command:[]" } as RemotePlace);
+  const wrong: readonly [string, () => unknown, string][] = [
+    [
+      "a misspelled name",
+      () => createFleet({ engine, deadlineSecond: 5 } as never),
+      "createFleet has no option deadlineSecond. Did you mean deadlineSeconds?",
+    ],
+    [
+      "a negative deadline",
+      () => createFleet({ engine, deadlineSeconds: -5 }),
+      "The option deadlineSeconds must be a whole number of at least 1; it is -5.",
+    ],
+    [
+      "no engine",
+      () => createFleet({} as never),
+      "The option engine must be an engine, such as docker({ image }); it is undefined.",
+    ],
+    [
+      "the name of an engine",
+      () => createFleet({ engine: "docker" } as never),
+      'The option engine must be an engine, such as docker({ image }); it is "docker".',
+    ],
+    ["no image", () => docker({} as never), "The option image must be a string; it is undefined."],
+    ["an empty image", () => docker({ image: "" }), 'The option image must be a string; it is "".'],
+    [
+      "a misspelled argument",
+      () => slurm({ arg: [] } as never),
+      "slurm has no option arg. Did you mean args?",
+    ],
+    [
+      "a misspelled namespace",
+      () => kubernetes({ image: "x", nameSpace: "y" } as never),
+      "kubernetes has no option nameSpace. Did you mean namespace?",
+    ],
+  ];
+  test.each(wrong)("%s", (_title, create, message) => {
+    expect(create).toThrow(message);
+  });
+
+  test("every option has a check", () => {
+    // The compiler checks that these names are those of the types.
+    const names = <Options>(all: Record<keyof Options, 0>) => Object.keys(all).sort();
+    expect([CREATE_FLEET, DOCKER, KUBERNETES, SLURM].map((shape) => Object.keys(shape).sort())).toEqual([
+      names<FleetOptions>({ engine: 0, deadlineSeconds: 0 }),
+      names<DockerFleetOptions>({ image: 0, args: 0 }),
+      names<KubernetesFleetOptions>({ namespace: 0, image: 0, podTemplate: 0 }),
+      names<SlurmFleetOptions>({ partition: 0, args: 0 }),
+    ]);
+  });
+
+  test("a misspelled option of a lease", async () => {
+    const fleet = createFleet({ engine });
+    await expect(fleet.lease({ polcy: "off" } as never)).rejects.toThrow(
+      "fleet.lease has no option polcy. Did you mean policy?",
+    );
+    expect([...names]).toEqual([]);
+  });
 });

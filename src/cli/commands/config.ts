@@ -1,5 +1,6 @@
-// `nacre config`: prints the effective settings and the origin of each.
+// `nacre config`: prints the effective settings and the origin of each, and checks the rule files.
 import type { Command } from "commander";
+import { PolicyFiles } from "../../execution/policy-files.ts";
 import { shownPath } from "../../support/path-text.ts";
 import type { CliIo } from "../cli-io.ts";
 import { colorsFor } from "../colors.ts";
@@ -15,10 +16,14 @@ export async function printConfig(
   { json, ...options }: SettingValues & { readonly json?: boolean },
 ): Promise<number> {
   const settings = await effectiveSettings(givenFlags(command, options), io.cwd);
-  if (json) {
-    printJson(io, settings);
-    return EXIT.ok;
-  }
+  if (json) printJson(io, settings);
+  else printTable(io, settings);
+  // Throws if a rule file is invalid: then run, check and mcp refuse every command.
+  new PolicyFiles({}).rulesFor(io.cwd);
+  return EXIT.ok;
+}
+
+function printTable(io: CliIo, settings: object): void {
   const colors = colorsFor(io);
   const columns = [
     { title: "SETTING", cell: ([name]: Row) => name },
@@ -26,7 +31,6 @@ export async function printConfig(
     { title: "ORIGIN", cell: ([, { origin }]: Row) => shownPath(origin) },
   ];
   io.stdout.write(table(Object.entries(settings), columns, { paintTitle: (title) => colors.bold(title) }));
-  return EXIT.ok;
 }
 
 type Row = [string, { readonly value: string | readonly string[]; readonly origin: string }];

@@ -30,7 +30,7 @@ export async function showPage(
     else io.stdout.write(`${address.url}\n${address.path}\n`);
     if (!open) return;
     void openFile(address.path).then((isOpened) => {
-      if (!isOpened) remark(io, "no browser was found; open the file above in one");
+      if (!isOpened) remark(io, "no browser could be opened; open the file above in one");
     });
   };
   // Throws for an invalid URL.

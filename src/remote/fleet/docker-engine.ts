@@ -1,5 +1,6 @@
 // Runs sandboxes as docker containers. The container's main process sleeps until the deadline and exits; then the
 // docker daemon removes the container. So no container remains after the client is killed.
+import { checkOptions } from "../../support/option-checks.ts";
 import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
 
 export interface DockerFleetOptions {
@@ -12,7 +13,9 @@ const LABEL = "nacre.fleet";
 const OWNER = "nacre.owner";
 const ENDED_STATES = ["exited", "dead"];
 
-export function docker({ image, args = [] }: DockerFleetOptions): FleetEngine {
+export function docker(options: DockerFleetOptions): FleetEngine {
+  checkOptions("docker", options);
+  const { image, args = [] } = options;
   return {
     name: "docker",
     lease: async ({ name, owner, deadlineSeconds }) => {

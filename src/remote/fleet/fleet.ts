@@ -9,6 +9,7 @@ import {
   FLEET_END_MAX_MS,
   FLEET_POLL_MS,
 } from "../../support/limits.ts";
+import { checkOptions } from "../../support/option-checks.ts";
 import { Semaphore } from "../../support/semaphore.ts";
 import { sleep } from "../../support/timing.ts";
 import { createToolkit, type RemoteToolkit, type ToolkitOptions } from "../../toolkit.ts";
@@ -42,7 +43,9 @@ export interface Fleet {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }: FleetOptions): Fleet {
+export function createFleet(options: FleetOptions): Fleet {
+  checkOptions("createFleet", options);
+  const { engine, deadlineSeconds = FLEET_DEADLINE_SECONDS } = options;
   const leases = new Set<FleetLease>();
   /** Leases that the engine has not granted yet. */
   const pending = new Set<Promise<FleetLease>>();
@@ -53,6 +56,7 @@ export function createFleet({ engine, deadlineSeconds = FLEET_DEADLINE_SECONDS }
   let isDisposed = false;
   const lease: Fleet["lease"] = async (options = {}) => {
     if (isDisposed) throw new NacreError("unavailable", "The fleet is disposed: create another one.");
+    checkOptions("fleet.lease", options);
     const leasing = obtain(options);
     pending.add(leasing);
     try {

@@ -1,6 +1,7 @@
 // Runs sandboxes as Pods, through the user's kubectl. Kubernetes itself ends a Pod at its deadline.
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { FLEET_CPU_REQUEST_MILLICORES_COUNT } from "../../support/limits.ts";
+import { checkOptions } from "../../support/option-checks.ts";
 import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
 import { ENDED_PHASES, type Pod, untilReady } from "./pod-status.ts";
 
@@ -22,6 +23,7 @@ const OWNER = "nacre/owner";
 const FIRST_PROCESS = ["sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 3600 & wait $!; done"];
 
 export function kubernetes(options: KubernetesFleetOptions): FleetEngine {
+  checkOptions("kubernetes", options);
   const { namespace, image, podTemplate } = options;
   if ((image === undefined) === (podTemplate === undefined)) {
     throw new NacreError("invalid_input", "kubernetes() needs either image or podTemplate.");

@@ -5,6 +5,7 @@ import { ownProgramFile } from "../../engine/own-build.ts";
 import { monotonicMs } from "../../support/clock.ts";
 import { NacreError } from "../../support/errors.ts";
 import { FLEET_POLL_MS, FLEET_READY_MAX_MS } from "../../support/limits.ts";
+import { checkOptions } from "../../support/option-checks.ts";
 import { shellQuote } from "../../support/shell-quote.ts";
 import { sleep } from "../../support/timing.ts";
 import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
@@ -18,12 +19,14 @@ export interface SlurmFleetOptions {
 
 const JOB_NAME = "nacre-fleet";
 
-export function slurm({ partition, args = [] }: SlurmFleetOptions = {}): FleetEngine {
+export function slurm(options: SlurmFleetOptions = {}): FleetEngine {
+  checkOptions("slurm", options);
+  const { partition, args = [] } = options;
   const release = async (id: string) => void (await askEngine("Cancelling a job", ["scancel", id]));
   return {
     name: "slurm",
     lease: async ({ owner, deadlineSeconds }) => {
-      const options = [
+      const flags = [
         ...["--parsable", `--job-name=${JOB_NAME}`, `--comment=${owner}`, "--output=/dev/null", "--ntasks=1"],
         `--time=${Math.ceil(deadlineSeconds / SECONDS_PER_MINUTE)}`,
         ...(partition === undefined ? [] : [`--partition=${partition}`]),
@@ -34,7 +37,7 @@ export function slurm({ partition, args = [] }: SlurmFleetOptions = {}): FleetEn
 trap 'kill "$p"; wait "$p"; rm -rf "$d"; exit 143' TERM
 NACRE_HOME=$d ${program} serve & p=$!
 wait "$p"; rm -rf "$d"`;
-      const printed = await askEngine("Submitting a job", ["sbatch", ...options, ...args, `--wrap=${body}`]);
+      const printed = await askEngine("Submitting a job", ["sbatch", ...flags, ...args, `--wrap=${body}`]);
       const [id = ""] = printed.trim().split(";");
       try {
         await untilRunning(id);

@@ -20,7 +20,7 @@ export const UNDERLINED_CONTEXT_COLUMNS = 20;
 /** `nacre doctor`: maximum wait for a command to end, or for a change to be reported. */
 export const DOCTOR_WAIT_MS = 10_000;
 /** `nacre doctor`: time for an ended orphan to be reaped, and the poll interval. */
-export const REAPED_MAX_MS = 2_000;
+export const REAPED_MAX_MS = 10_000;
 export const REAPED_POLL_MS = 20;
 /**
  * `nacre doctor`: free space below which it warns, and size of its test file. A shell without output needs less than
