@@ -18,9 +18,9 @@ export interface CliIo {
   /** Emits "signal" with the name of each signal. @default the signals of this process */
   readonly signals?: EventEmitter;
   /**
-   * Aborts when a signal ends a command line that runs in the daemon and does not listen to `signals`. Outside the
-   * daemon, the signal itself ends the process. A command that waits must pass this signal on to its wait: otherwise
-   * the wait would continue in the daemon.
+   * For a command of nacre that runs in the daemon and does not listen to `signals`: aborts when an OS signal ends the
+   * command. Outside the daemon, the OS signal itself ends the process. A command that waits must pass this AbortSignal
+   * to its wait. Otherwise the wait continues in the daemon.
    */
   readonly stopped?: AbortSignal;
 }

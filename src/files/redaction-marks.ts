@@ -8,7 +8,7 @@ export function checkMarksInEdit(replaced: string, written: string): void {
   check(marksIn(written), marksIn(replaced), "new_string");
 }
 
-/** For a whole file: the old file must contain every line that has a mark, unchanged. */
+/** For a whole file: every line of the new content that has a mark must also be in the old file, unchanged. */
 export function checkMarksInContent(before: string | undefined, content: string): void {
   check(markedLines(content), markedLines(before ?? ""), "content");
 }

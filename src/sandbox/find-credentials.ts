@@ -91,7 +91,7 @@ function collect(path: string, { entry, below }: Branch, found: ListedPath[]): v
 }
 
 /**
- * The names in the directory. undefined if the directory cannot be listed, and then single names may still be
+ * The names in the directory. undefined if the directory cannot be listed. Individual names in it may still be
  * accessible.
  */
 function listed(directory: string): ReadonlySet<string> | undefined {
@@ -112,8 +112,8 @@ function otherHomes(own: readonly string[]): string[] {
 }
 
 /**
- * Credentials at the paths that variables name. Ignores values that would hide a home directory, and paths in /dev,
- * because HISTFILE is often /dev/null.
+ * Credentials at the paths that variables name. Ignores values that would hide a home directory, and paths in the
+ * system's directories: HISTFILE is often /dev/null.
  */
 function relocated(
   homes: readonly string[],

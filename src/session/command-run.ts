@@ -223,7 +223,7 @@ export class CommandRun {
     return deps.addLeftover({ ...where, bash: shell, command, label, number, exitCode, durationMs });
   }
 
-  /** Ends a bash that can run no more commands. Uses the state from before the command: bash may be corrupted. */
+  /** Replaces a bash that can run no more commands. The new one gets the state from before the command. */
   async #replaceBash(): Promise<void> {
     const { deps, lineage, bash } = this.#context;
     bash.finish();

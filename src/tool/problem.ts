@@ -15,7 +15,8 @@ export function problemOf(issue: z.core.$ZodRawIssue, schema: JsonSchema): strin
   if (issue.input === undefined && issue.code !== "custom") {
     return `Missing required parameter: ${name} (${expectedType(expected, issue).replace(/^an? /, "")})`;
   }
-  return `Parameter ${name} ${complaint(issue, expected)}`;
+  const subject = path.length === 0 ? "The set of arguments" : `Parameter ${name}`;
+  return `${subject} ${complaint(issue, expected)}`;
 }
 
 /** A sentence that lists the parameters of an object. */
@@ -95,7 +96,7 @@ function sizeOf(value: unknown): number {
 
 function nameOf(path: readonly PropertyKey[]): string {
   const dotted = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
-  return dotted.replace(/^\./, "") || "(all together)";
+  return dotted.replace(/^\./, "") || "arguments";
 }
 
 function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {

@@ -53,6 +53,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "--help": "every command has it",
   "--log-file": "of other programs that the policy judges",
   "--output": "of other programs that the policy judges",
+  "--prefix": "of npm",
   "--security-opt": "of docker",
   "-o": "of other programs that the policy judges",
   "-u": "of set",

@@ -34,7 +34,7 @@ test("a takeover makes another host the holder, and increments the number of the
   }
 });
 
-test("a takeover from an outdated holder fails and changes nothing", () => {
+test("a takeover that is based on an outdated lease fails and changes nothing", () => {
   const files = shellDir();
   const seen = readLease(files, META);
   expect(takeOver(files, seen, SUCCESSOR, false)).toBe(true);
@@ -56,7 +56,7 @@ test("a takeover that cannot be written fails", () => {
   expect(() => readLease(files, META)).toThrow();
 });
 
-test("after its holder gave it up, a shell has no holder and can be taken over", () => {
+test("a shell that its holder gave up has no holder and can be taken over", () => {
   const files = shellDir();
   giveUp(files, META, STARTER);
   expect(readLease(files, META)).toEqual({ number: 1, holder: undefined, over: false });

@@ -147,7 +147,7 @@ describe("a message", () => {
 
   it("names all parameters if a rule covers the whole object, and names the format that a value needs", async () => {
     const both = toolTaking(z.object({ a: z.string().optional() }).refine(() => false));
-    expect(await refusal(both, {})).toBe("Parameter (all together) is not valid, got an object");
+    expect(await refusal(both, {})).toBe("The set of arguments is not valid, got an object");
     const mail = toolTaking(z.object({ to: z.string().startsWith("m"), url: z.url() }));
     expect(await refusal(mail, { to: "x", url: "y" })).toContain("Parameter url must be a valid url");
   });

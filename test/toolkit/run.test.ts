@@ -111,7 +111,7 @@ describe("kit.run", () => {
     });
   });
 
-  test("throws an error with data if the command is refused, even while iterating", async () => {
+  test("throws an error with the rule and the reason if the command is refused, also in a for await loop", async () => {
     const refusal = {
       code: "policy_denied",
       rule: "delete-root",

@@ -67,9 +67,9 @@ async function removeAbandoned(
 
 function engineOf(name: keyof typeof PROGRAMS, { namespace }: FleetFlags): FleetEngine {
   // The image does not matter: only starting a sandbox needs one.
-  if (name === "docker") return docker({ image: "" });
+  if (name === "docker") return docker({ image: "unused" });
   if (name === "slurm") return slurm();
-  return kubernetes({ image: "", ...(namespace === undefined ? {} : { namespace }) });
+  return kubernetes({ image: "unused", ...(namespace === undefined ? {} : { namespace }) });
 }
 
 function isHere(name: keyof typeof PROGRAMS): boolean {

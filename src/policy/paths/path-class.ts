@@ -30,7 +30,7 @@ export const PATH_CLASSES = [
   "secret",
   /** Files that run at login, at boot, or with every shell. */
   "startup",
-  /** Hooks and configuration of the repository, which git runs. */
+  /** Hooks that git runs, and configuration that can name programs for git to run. */
   "hooks",
   /** Rule files of this policy, and the agent settings that decide what runs without approval. */
   "policy",
@@ -75,7 +75,10 @@ export function classOf(parts: readonly string[], places: BasePaths): PathClass 
   );
 }
 
-/** Whether a program that reads this path could approve commands: approval requests, or the token of nacre's page. */
+/**
+ * Whether this path holds approval requests or the token of nacre's page. A program that reads these could approve
+ * commands.
+ */
 export function allowsApproval(parts: readonly string[], places: BasePaths): boolean {
   const inState = (root: readonly string[], at: readonly string[]) =>
     couldStartWith(at, root) && isStateCredential(at.slice(root.length));
@@ -115,12 +118,12 @@ function isInOwnHome(parts: readonly string[], { homeParts }: BasePaths): boolea
   return startsWith(parts, homeParts) || (homeParts.length > 0 && couldStartWith(parts, homeParts));
 }
 
-/** The number of path parts in a home directory; 0 if the path is not in one. */
+/** How many leading parts of the path name a home directory; 0 if the path is not in one. */
 function homeDepth(parts: readonly string[], places: BasePaths): number {
   return isInOwnHome(parts, places) ? places.homeParts.length : foreignHomeDepth(parts);
 }
 
-/** The number of path parts in another user's home directory; 0 if the path is not in one. */
+/** How many leading parts of the path name another user's home directory; 0 if the path is not in one. */
 function foreignHomeDepth([first = "", second]: readonly string[]): number {
   if (couldBe(first, "root")) return 1;
   if (!couldBe(first, "home") && !couldBe(first, "Users")) return 0;

@@ -117,8 +117,8 @@ function sorted(node: Command) {
 }
 
 /**
- * Turns the misparsed process substitution into a redirection that the command does not read, so that the walk still
- * covers it.
+ * Turns the misparsed process substitution into a redirection, so that the walk still covers the substitution. The
+ * redirection does not change what the command reads.
  */
 function readFrom(target: Word): RedirectionNode {
   return {

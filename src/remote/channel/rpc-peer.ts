@@ -119,7 +119,7 @@ export class RpcPeer {
 function notConfirmed(method: string, waitedMs: number): NacreError {
   return new NacreError(
     "remote_lost",
-    `The remote end has not confirmed within ${waitedMs}ms that it cancelled ${method}. The command may still run there. Look at the state it left before you repeat it.`,
+    `The remote end has not confirmed within ${waitedMs}ms that it cancelled ${method}. The command may still run there. Before you repeat it, check what it changed.`,
   );
 }
 

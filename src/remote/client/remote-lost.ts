@@ -10,7 +10,7 @@ export class RemoteLost extends NacreError {
   constructor(url: string, cause: string) {
     super(
       "remote_lost",
-      `The connection to ${url} was lost, and with it the result: ${cause}. The command may have run; nacre does not run it again. Look at the state it left before you repeat it.`,
+      `The connection to ${url} was lost, and with it the result: ${cause}. The command may have run; nacre does not run it again. Before you repeat it, check what it changed.`,
     );
   }
 }

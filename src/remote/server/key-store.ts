@@ -1,6 +1,6 @@
 // Stores the results of calls by key. A call never runs twice: a second request with the same key gets the result of
-// the first one, even if it comes from another client or while the first one still runs. The number of stored results
-// is limited. After the daemon drops a result, it still remembers that the call ran.
+// the first, even if the second comes from another client or arrives while the first call is still running. The number
+// of stored results is limited. After the daemon drops a result, it still remembers that the call ran.
 import { createHash } from "node:crypto";
 import { NacreError } from "../../support/errors.ts";
 import {
@@ -83,6 +83,6 @@ function otherCall(key: string): NacreError {
 function droppedResult(key: string): NacreError {
   return new NacreError(
     "remote_lost",
-    `The call with the key ${key} ran, but its result is not kept any more: the remote end keeps the last ${REMOTE_KEYS_MAX_COUNT} results. Look at the state it left before you repeat it with a new key.`,
+    `The call with the key ${key} ran, but its result is not kept any more: the remote end keeps the last ${REMOTE_KEYS_MAX_COUNT} results. Before you repeat the call with a new key, check what the first call changed.`,
   );
 }

@@ -5,7 +5,7 @@ import { dev, verdictOf } from "../dev.ts";
 
 const megabyte = (text: string) => text.repeat(Math.ceil(2 ** 20 / text.length));
 
-/** Repeats a text until one judgment of it reaches its limits. With NACRE_LONG=1, the result has a megabyte. */
+/** Repeats a text until it exceeds the limits of one judgment: to 256 KiB, or 1 MiB with NACRE_LONG=1. */
 const much = (text: string) => text.repeat(Math.ceil((isLong ? 2 ** 20 : 2 ** 18) / text.length));
 
 /** An ordinary build script, repeated many times. */
@@ -42,7 +42,7 @@ describe("hiding a command in a very long text", () => {
   it("judges half a megabyte of an ordinary build script to the end", () => {
     let script = "";
     for (let i = 0; script.length < 2 ** 19; i++) script += ordinaryLines(i);
-    // Judge without lookups only in the long form: the judgment with lookups below does this work, too.
+    // Skip this judgment unless NACRE_LONG=1: the judgment below covers the same script, with path lookups.
     if (isLong) expect(verdictOf(script)).toBe("allow");
     expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
     // The policy looks up every path. The directories exist, and the files that the build creates do not.
@@ -66,20 +66,20 @@ describe("hiding a command in a very long text", () => {
     "functions that call twice": `${Array.from({ length: 60 }, (_, i) => `f${i}(){ f${i + 1}; f${i + 1}; }`).join(";")};f0`,
     "nested loops": `${"for i in a b; do x=$i;".repeat(200)}ls;${"done;".repeat(200)}`,
     "doubling values": `a=xx;${"a=$a$a;".repeat(2_000)}rm -rf $a`,
-    "deep arrays": `a=(${much("x ")}); rm -rf "\${a[@]}"`,
-    "roots by the thousand": much("rm -rf /;"),
-    "options by the thousand": `curl ${much("-d@a ")}`,
-    "one word for a pattern": `http ${much("a@/b.c")}/`,
-    "variables by the thousand": `export ${much("a=b ")}; rm -rf $a`,
-    "functions by the thousand": Array.from({ length: 80_000 }, (_, i) => `f${i}(){ :; }`).join("\n"),
+    "long arrays": `a=(${much("x ")}); rm -rf "\${a[@]}"`,
+    "thousands of roots": much("rm -rf /;"),
+    "thousands of options": `curl ${much("-d@a ")}`,
+    "a long word that a regular expression matches": `http ${much("a@/b.c")}/`,
+    "thousands of variables": `export ${much("a=b ")}; rm -rf $a`,
+    "thousands of functions": Array.from({ length: 80_000 }, (_, i) => `f${i}(){ :; }`).join("\n"),
     "protected paths for an unknown program": `frob ${much("/etc/a ")}`,
     "commands with protected paths": much("frob /a/b ~/c ./d --out=/e;"),
     "clones and builds": megabyte("git clone x; make;"),
     "written recipes": much("echo a>Makefile;make;"),
-    "code by the thousand": much("python3 -c 'x=1';"),
-    "calls by the thousand": much('python3 -c \'open("/etc/x","w")\';'),
-    "searches by the thousand": much("find . -exec a {} +;"),
-    "a list that goes to a program": `python3 -c '${much("os.system(")}'`,
+    "thousands of programs in an argument": much("python3 -c 'x=1';"),
+    "thousands of calls in code": much('python3 -c \'open("/etc/x","w")\';'),
+    "thousands of searches": much("find . -exec a {} +;"),
+    "nested calls of os.system": `python3 -c '${much("os.system(")}'`,
   };
   it.each(Object.keys(hostile))("finishes judging hostile text and does not allow it: %s", (name) => {
     const verdict = judge(hostile[name] ?? "", dev);
@@ -118,7 +118,7 @@ describe("hiding a command in a very long text", () => {
   it.each(Object.keys(short))("500 hostile characters use up the budget quickly: %s", (name) => {
     const text = short[name] ?? "";
     expect(text.length).toBeLessThanOrEqual(500);
-    // A generous ceiling against hangs: one judgment takes less than a tenth of a second.
+    // One judgment usually takes less than 0.1 s. The limit only catches hangs.
     const before = process.cpuUsage();
     const verdict = judge(text, dev);
     const { user, system } = process.cpuUsage(before);
