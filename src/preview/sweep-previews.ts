@@ -1,5 +1,5 @@
 // Removes previews that are too old, and previews of hosts that were killed during the command. If the rest exceeds the
-// quota, removes the oldest. The record stays for a while, so that a caller who asks for the preview learns why it is
+// quota, removes the oldest. The record stays for a while, so that a caller that asks for the preview learns why it is
 // gone. The commit of a swept preview can no longer be undone.
 import { isSameProcess } from "../engine/process-table.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";

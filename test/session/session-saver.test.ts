@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { allPids, lockLimits } from "../../src/engine/process-table.ts";
+import { allPids, lockLimits, readStat } from "../../src/engine/process-table.ts";
 import { openSession, type TestSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
@@ -18,12 +18,16 @@ async function openLarge(variables = 6_000): Promise<TestSession & { readonly pi
   return { ...opened, pid };
 }
 
-/** The savers of this bash's session. They have the session's tag, but no command number. */
+/**
+ * The savers of this bash's session. They have the session's tag, but no command number. Each leads its process group,
+ * unlike the subshell that forks it and unlike its own children.
+ */
 function saversOf(bash: number): number[] {
   const tag = lockLimits(bash)?.hard ?? "none";
   const isSaver = (pid: number) => {
     const limits = lockLimits(pid);
-    return limits?.hard === tag && limits.soft === tag && commandOf(pid).includes("--noprofile");
+    const isTagged = limits?.hard === tag && limits.soft === tag;
+    return isTagged && readStat(pid)?.group === pid && commandOf(pid).includes("--noprofile");
   };
   return allPids().filter((pid) => pid !== bash && isSaver(pid));
 }
