@@ -31,7 +31,7 @@ import {
   NEW_PROCESS_MAX_MS,
   NEW_PROCESS_QUIET_MS,
 } from "../support/limits.ts";
-import { within } from "../support/timing.ts";
+import { sleep, within } from "../support/timing.ts";
 import { type KillReport, type Survivor, survivorsOf } from "./kill-report.ts";
 import { isNothingLeft } from "./nothing-left.ts";
 
@@ -134,7 +134,7 @@ class KillRound {
       wait = Math.min(wait * 2, KILL_POLL_MAX_MS)
     ) {
       const left = deadline - monotonicMs();
-      if (allEnded) await pause(Math.min(wait, left));
+      if (allEnded) await sleep(Math.min(wait, left));
       else allEnded = (await within(Math.min(wait, left), ended)) ?? false;
       if (allEnded && !this.#anyAlive()) return;
       if (wait >= CONTINUE_SHIMS_MS) this.#continueShims(this.#running);
@@ -169,7 +169,8 @@ class KillRound {
       }
       for (const [shell, process] of found) this.#send(shell, process, "SIGKILL");
       if (found.length > 0 && found.every(([, process]) => this.#denied.has(processKey(process)))) return;
-      await pause(wait);
+      // A long sleep happens only in the background.
+      await sleep(wait, { keepsAlive: wait <= KILL_VERIFY_MAX_MS });
     }
   }
 
@@ -214,8 +215,10 @@ class KillRound {
    */
   async #freeze(): Promise<[StartedShell, ProcessRef][]> {
     const frozen = new Map<string, [StartedShell, ProcessRef]>();
+    const deadline = monotonicMs() + NEW_PROCESS_MAX_MS;
     this.#outrunning.clear();
-    for (let rounds = 1; rounds <= 2 * FREEZE_ROUNDS_MAX_COUNT; rounds++) {
+    this.#stopGroups();
+    for (let rounds = 1; rounds <= 2 * FREEZE_ROUNDS_MAX_COUNT && monotonicMs() < deadline; rounds++) {
       this.#remaining = await this.#scope.processesOf(this.#shells);
       const newcomers = this.#newIn(frozen);
       if (newcomers.length === 0) break;
@@ -224,12 +227,18 @@ class KillRound {
       const left = this.#shells.filter((shell) => (this.#remaining.get(shell)?.length ?? 0) > 0);
       await this.#signalNew(left, {
         firstMs: NEW_PROCESS_QUIET_MS,
-        maxMs: NEW_PROCESS_MAX_MS,
+        maxMs: deadline - monotonicMs(),
         signal: "SIGKILL",
       });
     }
     // Kill group leaders last: the death of a leader wakes the stopped members of its group.
     return [...frozen.values()].sort(([, a], [, b]) => Number(a.pid === a.group) - Number(b.pid === b.group));
+  }
+
+  /** Stops every member of a command's group at once: no member can fork in between. */
+  #stopGroups(): void {
+    for (const shell of this.#shells)
+      if (shell.sandbox === undefined) this.#scope.signalGroup(shell, "SIGSTOP");
   }
 
   #newIn(frozen: Map<string, [StartedShell, ProcessRef]>): [StartedShell, ProcessRef][] {
@@ -286,12 +295,4 @@ class KillRound {
     const processes = [...this.#remaining.values()].flat();
     return processes.some(({ pid, startTime }) => isSameProcess(pid, startTime));
   }
-}
-
-/** Waits before the next attempt. A long pause happens only in the background, and does not keep this process alive. */
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    if (ms > KILL_VERIFY_MAX_MS) timer.unref();
-  });
 }

@@ -1,8 +1,12 @@
 // Functions that wait.
 import { TIMER_MAX_MS } from "./limits.ts";
 
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+/** `keepsAlive`: whether the program runs until the sleep is over, even without other work. */
+export function sleep(ms: number, { keepsAlive = true } = {}): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    if (!keepsAlive) timer.unref();
+  });
 }
 
 /** Lets other work in the event loop run. */
