@@ -48,10 +48,10 @@ export class CommandDiagnosis {
 
   async #sample(sampler: DiagnosisSampler, lastMs: number): Promise<void> {
     const pauseMs = DIAGNOSIS_WINDOW_MS / DIAGNOSIS_SAMPLES_COUNT;
-    // Stop sampling when the command has ended: the processes that remain after a kill do not show what the command
-    // was waiting for.
-    while (!this.#isStopped && monotonicMs() < lastMs) {
-      await sampler.take();
+    // The processes that remain after a kill do not show what the command was waiting for.
+    const isRunning = () => !this.#isStopped && monotonicMs() < lastMs;
+    while (isRunning()) {
+      await sampler.take(isRunning);
       if (sampler.hasFound) this.#sampler = sampler;
       await sleep(Math.max(1, Math.min(pauseMs, lastMs - monotonicMs())));
     }

@@ -89,8 +89,10 @@ export class DiagnosisSampler {
     return this.#observed.size > 0;
   }
 
-  async take(): Promise<void> {
+  /** `isCurrent`: false drops the sample if the command was killed while its processes were searched. */
+  async take(isCurrent = () => true): Promise<void> {
     const processes = await this.#command.processes();
+    if (!isCurrent()) return;
     const alive = new Map<string, Observed>();
     for (const process of processes) {
       const observation = observe(process.pid);

@@ -120,7 +120,11 @@ describe("a filter", () => {
     const { start, read } = tools();
     const shell = await start("head -c 20000000 /dev/zero | tr '\\0' a; echo; echo short");
     await shell.wait(20_000);
-    expect(body((await read(shell, { filter: "^short$" })).output)).toBe("short\n");
+    const result = await read(shell, { filter: "^short$" });
+    expect({ error: result.error, shown: body(result.output) }).toEqual({
+      error: undefined,
+      shown: "short\n",
+    });
   });
 
   test.each([
