@@ -152,7 +152,9 @@ test("a stopped program in the foreground is not reported as waiting", async () 
     terminal: true,
   });
   await eventually(async () => expect((await shell.screen()).waiting).toBe("line"), 20_000);
-  const pid = /pid (\d+)\./.exec(shell.getAllOutput())?.[1] ?? "";
+  await shell.waitFor({ pattern: /pid \d+\./ }, 20_000);
+  // NaN throws. 0 would stop the process group of the tests.
+  const pid = /pid (\d+)\./.exec(shell.getAllOutput())?.[1] ?? "NaN";
   process.kill(Number(pid), "SIGSTOP");
   await eventually(async () => expect((await shell.screen()).waiting).toBe("no"), 20_000);
   execFileSync("kill", ["-CONT", pid]);
