@@ -165,6 +165,7 @@ describe.skipIf(noBrowser !== undefined)("the page", () => {
     await page.keyboard.press("Enter");
     await shown(page, ".card", "May this command run?");
     await page.keyboard.press("a");
+    expect(await page.evaluate("document.activeElement.dataset.answer")).toBe("approve");
     await page.keyboard.press("Enter");
     await shown(page, ".card", "Approved by the page");
     await page.keyboard.press("/");
