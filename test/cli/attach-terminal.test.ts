@@ -85,7 +85,7 @@ test("two attached terminals both show the output, and one can detach while the 
 }, 60_000);
 
 test("a new size of the user's window reaches the program", async () => {
-  const id = await start(`echo up; trap 'stty size' WINCH; while :; do read -rt 1 line; done`);
+  const id = await start(`trap 'stty size' WINCH; echo up; while :; do read -rt 1 line; done`);
   const terminal = startAttach(id);
   const pid = await terminal.pid();
   await terminal.shows("up");

@@ -154,8 +154,11 @@ describe("a slot whose keeper, deputy and host are all killed at once", () => {
     const shimPids = slots.map(({ pid }) => readStat(pid)?.parent);
     const isSpared = (one: { pid: number; command: string }) =>
       isSlot(one) || (shims === "alive" && shimPids.includes(one.pid));
-    for (const one of processesWith(`${root}/`)) if (!isSpared(one)) killQuietly(one.pid);
+    // Stop them all first: otherwise the deputy could notice the death of the keeper, and end the slots.
+    const others = processesWith(`${root}/`).filter((one) => !isSpared(one));
+    for (const { pid } of others) process.kill(pid, "SIGSTOP");
     await host.kill();
+    for (const { pid } of others) killQuietly(pid);
     const left = () => slots.filter(({ pid }) => isAlive(pid));
     if (shims === "alive") expect(left()).toHaveLength(count);
     return { root, left };
