@@ -215,21 +215,20 @@ class KillRound {
    */
   async #freeze(): Promise<[StartedShell, ProcessRef][]> {
     const frozen = new Map<string, [StartedShell, ProcessRef]>();
-    const deadline = monotonicMs() + NEW_PROCESS_MAX_MS;
+    let leftMs = NEW_PROCESS_MAX_MS;
     this.#outrunning.clear();
     this.#stopGroups();
-    for (let rounds = 1; rounds <= 2 * FREEZE_ROUNDS_MAX_COUNT && monotonicMs() < deadline; rounds++) {
+    for (let rounds = 1; rounds <= 2 * FREEZE_ROUNDS_MAX_COUNT && leftMs > 0; rounds++) {
       this.#remaining = await this.#scope.processesOf(this.#shells);
       const newcomers = this.#newIn(frozen);
       if (newcomers.length === 0) break;
       const results = newcomers.map(([shell, process]) => this.#send(shell, process, "SIGSTOP"));
       if (rounds < FREEZE_ROUNDS_MAX_COUNT && !results.includes("gone")) continue;
       const left = this.#shells.filter((shell) => (this.#remaining.get(shell)?.length ?? 0) > 0);
-      await this.#signalNew(left, {
-        firstMs: NEW_PROCESS_QUIET_MS,
-        maxMs: deadline - monotonicMs(),
-        signal: "SIGKILL",
-      });
+      // Count only this time, not the scans: on a slow machine, all rounds are still needed to stop everything.
+      const before = monotonicMs();
+      await this.#signalNew(left, { firstMs: NEW_PROCESS_QUIET_MS, maxMs: leftMs, signal: "SIGKILL" });
+      leftMs -= monotonicMs() - before;
     }
     // Kill group leaders last: the death of a leader wakes the stopped members of its group.
     return [...frozen.values()].sort(([, a], [, b]) => Number(a.pid === a.group) - Number(b.pid === b.group));

@@ -125,7 +125,7 @@ describe("the exit record", () => {
     );
   });
 
-  test("that has any bytes changed is a success only if its code is still 0", () => {
+  test("with changed bytes is a success only if its code is still 0", () => {
     const change = fc.tuple(fc.nat({ max: 127 }), fc.integer({ min: 0, max: 255 }));
     fc.assert(
       fc.property(fields, fc.array(change, { minLength: 1, maxLength: 4 }), (text, changes) => {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { DiagnosisSampler } from "../../src/shell/diagnosis.ts";
 import { checkDiagnosis, checkMixed, DIAGNOSIS_CASES, explained } from "../fixtures/diagnosis-cases.ts";
 import { isLong } from "../fixtures/long.ts";
 import { useShells } from "../fixtures/shells.ts";
@@ -26,6 +27,18 @@ describe("a diagnosis", () => {
     await shell.kill({ graceMs: 0 });
     expect((await shell.why()).processes).toEqual([]);
   });
+});
+
+test("a sample that was taken during the kill is dropped", async () => {
+  const own = { pid: process.pid, startTime: "0", group: process.pid, command: "own" };
+  let found = [own];
+  const sampler = new DiagnosisSampler({ processes: async () => found, outputs: [], startedAt: Date.now() });
+  await sampler.take();
+  found = [];
+  await sampler.take(() => false);
+  expect(sampler.result().processes).toMatchObject([{ command: "own" }]);
+  await sampler.take();
+  expect(sampler.result().processes).toEqual([]);
 });
 
 describe("a command that times out", () => {
