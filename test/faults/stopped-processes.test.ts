@@ -3,7 +3,7 @@ import { ChildProcess, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../src/engine/process-table.ts";
-import { useDurables } from "../fixtures/durable.ts";
+import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { withHeldShim } from "../fixtures/held-shells.ts";
 import { useHosts } from "../fixtures/host-program.ts";
 import { deputyOf, keeperPid, killQuietly, processesWith } from "../fixtures/marked.ts";
@@ -154,10 +154,8 @@ describe("a slot whose keeper, deputy and host are all killed at once", () => {
     const shimPids = slots.map(({ pid }) => readStat(pid)?.parent);
     const isSpared = (one: { pid: number; command: string }) =>
       isSlot(one) || (shims === "alive" && shimPids.includes(one.pid));
-    // Stop them all first: otherwise the deputy could notice the death of the keeper, and end the slots.
     const others = processesWith(`${root}/`).filter((one) => !isSpared(one));
-    for (const { pid } of others) process.kill(pid, "SIGSTOP");
-    await host.kill();
+    await killWithKeeper(host, root);
     for (const { pid } of others) killQuietly(pid);
     const left = () => slots.filter(({ pid }) => isAlive(pid));
     if (shims === "alive") expect(left()).toHaveLength(count);
