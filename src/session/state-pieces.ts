@@ -89,8 +89,10 @@ function named(pieces: readonly string[], pattern: RegExp): Map<string, string> 
 function variablesOf(printed: string, own: string): Map<string, VariablePiece> {
   const found = new Map<string, VariablePiece>();
   for (const piece of piecesOf(printed)) {
-    const [, flags = "", assignment = "", name = ""] = /^declare -(\S+) ((\w+).*)\n$/s.exec(piece) ?? [];
-    if (name !== "" && name !== own && !OF_BASH.has(name)) found.set(name, { flags, assignment });
+    // The pattern does not cover the value: on several MB, a repeated class can exceed the stack of the regex engine.
+    const [start = "", flags = "", name = ""] = /^declare -(\S+) (?=(\w+))/.exec(piece) ?? [];
+    if (name === "" || name === own || OF_BASH.has(name) || !piece.endsWith("\n")) continue;
+    found.set(name, { flags, assignment: piece.slice(start.length, -1) });
   }
   return found;
 }
@@ -171,6 +173,7 @@ export function disabledBuiltins(pieces: readonly string[]): string[] {
 
 /** The text of one word in single quotes, as `alias -p` and `trap -p` print it; undefined if it is anything else. */
 export function unquoted(word: string): string | undefined {
-  if (!/^'(?:[^']|'\\'')*'$/.test(word)) return undefined;
-  return word.slice(1, -1).replaceAll("'\\''", "'");
+  if (word.length < 2 || !word.startsWith("'") || !word.endsWith("'")) return undefined;
+  const runs = word.slice(1, -1).split("'\\''");
+  return runs.some((run) => run.includes("'")) ? undefined : runs.join("'");
 }

@@ -11,7 +11,10 @@ export function plainText(text: string): string {
 function plainLine(line: string): string {
   if (!NEEDS_WORK.test(line)) return line;
   const screen = new ScreenLine();
-  for (const [token] of line.matchAll(TOKENS)) apply(screen, token);
+  for (let at = 0, end = 0; at < line.length; at = end) {
+    end = tokenEnd(line, at);
+    apply(screen, line.slice(at, end));
+  }
   return screen.text();
 }
 
@@ -86,20 +89,53 @@ const C1_CSI = 0x9b;
 const NEEDS_WORK = /[\x00-\x08\x0d-\x1f\x7f-\x9f]/;
 const UNPRINTABLE = /^[\x00-\x08\x0e-\x1f\x7f-\x9f]/;
 
-// Each alternative begins with its own introducer, and no repeated class contains an introducer, so no text is scanned
-// twice. A string sequence (title, link, image) without an end on its line loses only its introducer, because removing
-// the rest of the line would lose output.
-const TOKENS = new RegExp(
-  [
-    "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]?", // CSI: colors, cursor, erase
-    "(?:\\x1b[\\]PX^_]|[\\x90\\x98\\x9d-\\x9f])[^\\x07\\x1b\\x90\\x98\\x9c-\\x9f]*(?:\\x07|\\x1b\\\\|\\x9c)", // OSC, DCS, SOS, PM, APC
-    "\\x1b[ -/]+[0-~]?", // character sets
-    "\\x1b[0-~]?", // two-character sequences, or a lone escape
-    "[\\x00-\\x08\\x0d-\\x1a\\x1c-\\x1f\\x7f-\\x9f]",
-    "[^\\x00-\\x08\\x0d-\\x1f\\x7f-\\x9f]+",
-  ].join("|"),
-  "g",
-);
+/**
+ * The end of the printable text or of the control sequence at this position. Each search looks for one character: on
+ * several MB of text, a repeated class can exceed the stack of the regex engine. No search passes an introducer, so
+ * all of them together take linear time.
+ */
+function tokenEnd(line: string, at: number): number {
+  const printable = nextMatch(CONTROL, line, at);
+  if (printable > at) return printable;
+  const parameters = endOf(CSI, line, at);
+  if (parameters !== undefined) {
+    const final = nextMatch(NO_INTERMEDIATE, line, nextMatch(NO_PARAMETER, line, parameters));
+    return endOf(CSI_FINAL, line, final) ?? final;
+  }
+  // A string sequence (title, link, image) without an end on its line loses only its introducer, because removing the
+  // rest of the line would lose output.
+  const content = endOf(STRING, line, at);
+  const stringEnd = content && endOf(STRING_END, line, nextMatch(STRING_STOP, line, content));
+  if (stringEnd !== undefined) return stringEnd;
+  if (line.charCodeAt(at) !== ESC) return at + 1;
+  // A character set has characters between the escape and its last character; a lone escape has neither.
+  const last = nextMatch(NO_INTERMEDIATE, line, at + 1);
+  return endOf(ESCAPE_FINAL, line, last) ?? last;
+}
+
+/** The first position from `from` on that the global pattern matches, or the length of the line. */
+function nextMatch(pattern: RegExp, line: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.exec(line)?.index ?? line.length;
+}
+
+/** The end of the match of the sticky pattern at this position. */
+function endOf(pattern: RegExp, line: string, at: number): number | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(line) ? pattern.lastIndex : undefined;
+}
+
+const CONTROL = /[\x00-\x08\x0d-\x1f\x7f-\x9f]/g;
+// CSI: colors, cursor, erase.
+const CSI = /\x1b\[|\x9b/y;
+const NO_PARAMETER = /[^0-?]/g;
+const NO_INTERMEDIATE = /[^ -/]/g;
+const CSI_FINAL = /[@-~]/y;
+// OSC, DCS, SOS, PM, APC.
+const STRING = /\x1b[\]PX^_]|[\x90\x98\x9d-\x9f]/y;
+const STRING_STOP = /[\x07\x1b\x90\x98\x9c-\x9f]/g;
+const STRING_END = /\x07|\x1b\\|\x9c/y;
+const ESCAPE_FINAL = /[0-~]/y;
 
 const ERASES_TO_END = /^(?:\x1b\[|\x9b)0?[JK]$/;
 const ERASES_LINE = /^(?:\x1b\[|\x9b)2K$/;
