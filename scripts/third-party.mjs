@@ -54,7 +54,7 @@ export function thirdPartyLicenses() {
   const texts = packages.map((one) => `## ${one.manifest.name}\n\n\`\`\`text\n${licenseOf(one)}\n\`\`\``);
   return `# Third-party licenses
 
-The files in \`dist\` contain code of these packages. \`npm run fix\` writes this page from the modules of the build.
+The files in \`dist\` contain code from these packages. \`npm run fix\` generates this page from the modules in the build.
 
 ${table}
 

@@ -98,7 +98,7 @@ function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] 
   const found = barePhrases(command).find((path) =>
     existsSync(fsPath(isAbsolute(path) ? path : join(workingDir, path))),
   );
-  return found === undefined ? [] : [`"${found}" exists: quote paths with spaces.`];
+  return found === undefined ? [] : [`"${found}" exists: quote paths that contain spaces.`];
 }
 
 /** Sequences of adjacent words with no quote and no operator between them, longest first. */

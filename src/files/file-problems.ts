@@ -13,7 +13,7 @@ export function missingFile(path: string, { nearest, missingDirs }: Located): Na
   return new NacreError("invalid_input", `${what}: ${shownPath(path)}.${near}`);
 }
 
-/** The error if the answer of load() does not contain the bytes of a file. */
+/** The error to throw if load() did not return the bytes of a file. */
 export function notLoaded(
   path: string,
   answer: Exclude<LoadAnswer, { kind: "loaded" | "moved" }>,
@@ -45,7 +45,7 @@ const WHAT = {
   "kernel file": "not a file on a disk: the kernel generates its content. Read it with cat in a command.",
 } as const;
 
-/** The error for a path that resolves to another file at every attempt. */
+/** The error for a path that resolves to a different file on every attempt. */
 export function movingPath(path: string): NacreError {
   return new NacreError(
     "invalid_input",
@@ -53,7 +53,7 @@ export function movingPath(path: string): NacreError {
   );
 }
 
-/** The error for a system error, with an explanation. Returns any other error unchanged. */
+/** Turns a system error into a NacreError that explains it. Returns any other error unchanged. */
 export function systemProblem(thrown: unknown, path: string): unknown {
   if (thrown instanceof NacreError) return thrown;
   const code = systemCode(thrown);

@@ -1,5 +1,5 @@
-// HTTP connections of the older protocol era. Each connection begins with initialize, gets an id and has its own
-// server, which can ask questions and send notifications as over stdio.
+// HTTP connections that use an older version of the protocol. Each connection begins with initialize, gets an id and
+// has its own server, which can ask questions and send notifications, just as over stdio.
 import { randomUUID } from "node:crypto";
 import {
   type McpServer,
@@ -42,7 +42,7 @@ export class HttpSessions {
     return await session.transport.handleRequest(request);
   }
 
-  /** Called when the whole server ends. The server ends the shells of the connections itself. */
+  /** Called when the whole HTTP server shuts down, which itself ends the shells of all connections. */
   async closeAll(): Promise<void> {
     const all = [...this.#sessions.values()];
     this.#sessions.clear();
@@ -50,8 +50,8 @@ export class HttpSessions {
   }
 
   /**
-   * Opens a connection. If the request is not initialize, the transport refuses it, and this method closes the new
-   * server again.
+   * Opens a connection. If the request is not initialize, the transport refuses it, and this method closes the server
+   * that it has just created.
    */
   async #open(request: Request): Promise<Response> {
     await this.#evict();
@@ -72,7 +72,7 @@ export class HttpSessions {
   }
 
   /**
-   * Closes connections that have been idle for long, because clients often disappear without closing theirs. Above
+   * Closes connections that have been idle for a long time, because clients often disappear without closing theirs. Above
    * the limit, closes those that have been idle longest.
    */
   async #evict(): Promise<void> {

@@ -53,7 +53,7 @@ export interface Finding {
   readonly reason: string;
   readonly span: Span;
   readonly alternative: string | null;
-  /** The profile or the id of the user rule that lifted the finding; null if nothing lifted it. */
+  /** What lifted the finding: the name of a profile, or the id of a user rule; null if nothing lifted it. */
   readonly liftedBy: string | null;
 }
 

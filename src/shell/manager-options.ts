@@ -23,7 +23,7 @@ export interface ShellManagerOptions extends ConfineOptions {
   readonly shellProfile?: "none" | "user";
   /** Files of the host program that sandboxed commands must not write: its rules, its audit log. */
   readonly trustedFiles?: readonly string[];
-  /** An absolute path of bash. @default the first one in PATH */
+  /** The absolute path of bash. @default the first bash in PATH */
   readonly shellPath?: string;
   /** The directories that commands may start in. @default anywhere */
   readonly allowedRoots?: readonly string[];
@@ -34,7 +34,7 @@ export interface ShellManagerOptions extends ConfineOptions {
   /** The most sessions that can have a running bash at the same time. @default 32 */
   readonly maxSessions?: number;
   /**
-   * The time between TERM and KILL. If longer than the default, also the time between INT and KILL in a session.
+   * The time between TERM and KILL. A value above the default also sets the time between INT and KILL in a session.
    * @default 2000
    */
   readonly killGraceMs?: number;
@@ -63,7 +63,7 @@ export interface CreateShellOptions extends ShellLabel {
   readonly session?: string;
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if it is durable */
   readonly timeoutMs?: number;
-  /** Keeps the shell running until its deadline when this process ends or is killed. @default false */
+  /** If this process ends or is killed, the shell keeps running until its deadline. @default false */
   readonly durable?: boolean;
   /** "merged" writes both streams to stdout, in the order the command printed them. @default "split" */
   readonly streams?: "split" | "merged";
@@ -84,7 +84,7 @@ export interface CreateShellOptions extends ShellLabel {
   readonly workspace?: string;
   /** A file that the command can read inside its sandbox. */
   readonly inherits?: string;
-  /** The directory of the preview that the command runs in (preview/). */
+  /** The directory of the preview that the command runs in (see src/preview). */
   readonly previewDir?: string;
   /** Whether the shell counts against the limit on background shells. @default true */
   readonly background?: boolean;

@@ -14,13 +14,13 @@ import {
 const INPUT = 1;
 
 export interface BlockedRead {
-  /** The terminal's descriptor that the thread waits for; "unsure" if the kernel does not show it. */
+  /** The descriptor of the terminal for which the thread waits; "unsure" if the kernel does not show it. */
   readonly fd: number | "unsure";
   /** Whether the call has a timeout. */
   readonly isTimed: boolean;
-  /** Whether the timeout is so short that the program probably does not wait for input: it may only draw a spinner. */
+  /** Whether the timeout is so short that the program is probably not waiting for input, but drawing a spinner. */
   readonly isBrief: boolean;
-  /** Whether the call also waits for sockets: the program may wait for a client, a server or a child instead. */
+  /** Whether the call also waits for sockets: the program may be waiting for a client, a server or a child instead. */
   readonly hasSockets: boolean;
 }
 

@@ -81,7 +81,7 @@ describe("a path with unquoted spaces", () => {
   test("gets a note if it exists and the command fails", async () => {
     const { bash, dir } = tools();
     writeFileSync(join(dir, "my long file.txt"), "content\n");
-    const hint = '"my long file.txt" exists: quote paths with spaces.';
+    const hint = '"my long file.txt" exists: quote paths that contain spaces.';
     for (const command of [
       "cat my long file.txt",
       "ls -la my long file.txt; false",
@@ -90,7 +90,9 @@ describe("a path with unquoted spaces", () => {
       expect((await bash(command)).notes).toContain(hint);
     }
     const whole = join(dir, "my long file.txt");
-    expect((await bash(`cat ${whole}`)).notes).toContain(`"${whole}" exists: quote paths with spaces.`);
+    expect((await bash(`cat ${whole}`)).notes).toContain(
+      `"${whole}" exists: quote paths that contain spaces.`,
+    );
   });
 
   test("gets no note if it was quoted, does not exist, or the command succeeds", async () => {

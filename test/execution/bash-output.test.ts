@@ -71,7 +71,7 @@ describe("a read", () => {
     expect(body((await read(shell)).output)).toBe("once\n");
   });
 
-  test("over the limit is truncated in the middle; the next read continues after all of that output", async () => {
+  test("over the limit is truncated in the middle; the next read continues after the end of that output", async () => {
     const { talker, read } = tools();
     const { shell, say } = await talker();
     say("seq 1 50000; echo mark");

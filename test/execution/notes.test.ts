@@ -60,7 +60,7 @@ describe("notes", () => {
     ["cat 'quoted' a b c", "a b c"],
   ])("name the unquoted path in %j", async (command, path) => {
     expect(await notesAfter(command, { files: [path] })).toEqual([
-      `"${path}" exists: quote paths with spaces.`,
+      `"${path}" exists: quote paths that contain spaces.`,
     ]);
   });
 

@@ -1,6 +1,6 @@
 // One host does mixed work for a long time. Of a hundred commands, ten time out, ten are killed and five
-// print 10 MB. For one command, the test kills another host, and this host adopts its durable shell. At the
-// end nothing has grown and nothing is left. `npm run long -- soak --commands N` sets the number of commands;
+// print 10 MB. One durable shell runs in a second host: the test kills that host, and the first host adopts
+// the shell. At the end nothing has grown and nothing is left. `npm run long -- soak --commands N` sets the number of commands;
 // npm test runs a few.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -23,9 +23,9 @@ const durables = useDurables(shells);
 const COMMANDS = Number(process.env["NACRE_SOAK_COMMANDS"] ?? 200);
 const IN_FLIGHT = 8;
 const PRINTED_BYTES = 10 * 1024 ** 2;
-/** In a short run, half of the output that its first half prints. So even a short run has something to sweep. */
+/** In a short run, half of what its first half prints, so that even a short run has something to sweep. */
 const QUOTA_BYTES = Math.min(256, COMMANDS / 8) * 1024 ** 2;
-/** Tolerance for noise of the garbage collector during the second half of a run. */
+/** Tolerance for noise from the garbage collector during the second half of a run. */
 const HEAP_GROWTH_MAX_BYTES = 1024 ** 2;
 const BUFFER_GROWTH_MAX_BYTES = 256 * 1024;
 
@@ -68,7 +68,7 @@ test(`${COMMANDS} commands of all kinds: each ends as expected, nothing grows, n
   for (let part = 0; part < 10; part++) {
     await run.commands(COMMANDS / 2 + (part * COMMANDS) / 20, COMMANDS / 2 + ((part + 1) * COMMANDS) / 20);
     manager.cleanupCompleted({ maxAgeSeconds: 0 });
-    // Collect twice: the first collection has freed all buffers only when the second one begins.
+    // Collect twice: the second collection begins only after all buffers of the first one are freed.
     collectGarbage();
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
@@ -144,7 +144,7 @@ class MixedRun {
     await Promise.all(Array.from({ length: IN_FLIGHT }, work));
   }
 
-  /** Ends the host and the sessions that only wait for the next command. */
+  /** Ends the second host, and the sessions, which are only waiting for the next command. */
   async closeIdle(): Promise<void> {
     const victim = await this.#victim;
     this.#victim = undefined;
@@ -262,7 +262,7 @@ function growth(values: readonly number[]): number {
   return slope * values.length;
 }
 
-/** The bytes of all files below. A file that is removed in the meantime does not count. */
+/** The total size of all files in the tree. A file that is removed in the meantime does not count. */
 function sizeOf(dir: string): number {
   return (attempt(() => readdirSync(dir, { withFileTypes: true })) ?? []).reduce((bytes, entry) => {
     const path = join(dir, entry.name);

@@ -100,7 +100,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     );
   });
 
-  test("a missing kubectl is reported with its package", async () => {
+  test("the error for a missing kubectl names the package that contains it", async () => {
     const bin = newDirectory();
     symlinkSync(process.execPath, join(bin, "node"));
     expect(await withVariable("PATH", bin, () => failureOf("kubernetes://default/pod"))).toMatch(
@@ -129,7 +129,7 @@ export function kubernetesRefusals(cluster: () => KubernetesCluster): void {
     const lease = (container: Readonly<Record<string, unknown>>) =>
       kubernetes({ namespace: "default", podTemplate: { spec: { containers: [container] } } }).lease(request);
     await expect(lease({ ...SANDBOX, image: "docker.io/local/none:1" })).rejects.toThrow(/ErrImageNeverPull/);
-    // kubelet removes a pod that never started only after its grace period.
+    // If a pod never started, kubelet still waits for its grace period before it removes the pod.
     await eventually(
       async () => expect((await cluster().engine.list()).filter(({ id }) => id === "no-image")).toEqual([]),
       300_000,

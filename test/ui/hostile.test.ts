@@ -27,7 +27,7 @@ function statusOf({ port, token }: UiProgram, path: string, method = "GET"): Pro
 }
 
 describe.skipIf(noBrowser !== undefined)("the page survives", () => {
-  test("an endless line, which it splits into parts, removing old parts", async () => {
+  test("an endless line: it splits the line into parts and removes the oldest", async () => {
     const { ui, start } = create();
     start("head -c 40000000 /dev/zero | tr '\\0' x; sleep 1000", "--name", "endless");
     const { page, errors } = await open(await ui());
@@ -42,7 +42,7 @@ describe.skipIf(noBrowser !== undefined)("the page survives", () => {
     expect(errors).toEqual([]);
   });
 
-  test("a flood of control characters, for which it does not create a flood of elements", async () => {
+  test("a flood of control characters, without creating a flood of elements", async () => {
     const { ui, start } = create();
     start("head -c 100000 /dev/zero; echo; echo done; sleep 1000", "--name", "zeros");
     const { page, errors } = await open(await ui());

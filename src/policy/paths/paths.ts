@@ -28,7 +28,7 @@ export interface ResolvedPath {
   readonly contents: boolean;
   /** Whether the word stands for many files at any depth, such as the results of find. */
   readonly spread: boolean;
-  /** Whether the path contains approval requests of nacre or the token of nacre's page. */
+  /** Whether the path contains nacre's approval requests or the token for its web page. */
   readonly allowsApproval: boolean;
 }
 
@@ -60,9 +60,9 @@ export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...f
 }
 
 /**
- * If the value of NACRE_HOME is unknown, the policy assumes the usual state root: any other state root is protected in
- * the same way. For an unknown XDG variable, it assumes the default or an unknown directory. The default comes first,
- * because most code that reads options uses only the first alternative.
+ * If the value of NACRE_HOME is unknown, the policy assumes the usual state root, because any other state root gets the
+ * same protection. For an unknown XDG variable, it considers two values: the default and an unknown directory. The
+ * default comes first, because most code that reads the options of a command looks only at the first possible value.
  */
 function variablesOf(
   { NACRE_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME }: NonNullable<PolicyFacts["environment"]>,
@@ -150,8 +150,8 @@ function normalise(raw: readonly string[]): readonly string[] | null {
 const OWN_PROCESS: ReadonlySet<string> = new Set(["self", "thread-self", SOMETHING]);
 
 /**
- * Replaces other names of the same path: `/proc/self/root/etc` is `/etc`, `/proc/self/fd/3` is `/dev/fd/3`,
- * `/private/tmp` of macOS is `/tmp`.
+ * Replaces an alias of a path with its usual name: `/proc/self/root/etc` becomes `/etc`, `/proc/self/fd/3` becomes
+ * `/dev/fd/3`, and `/private/tmp` on macOS becomes `/tmp`.
  */
 function unwrapped(parts: readonly string[]): readonly string[] {
   if (parts[0] === "proc" && parts[2] === "root" && parts[1] !== "sys") return unwrapped(parts.slice(3));

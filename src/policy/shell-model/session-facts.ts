@@ -6,7 +6,7 @@ export interface SessionFacts {
   readonly functions: readonly string[];
   /** Name and text of every alias. */
   readonly aliases: Readonly<Record<string, string>>;
-  /** Commands that `hash -p` or an earlier lookup bound to a path: name and path. */
+  /** Commands whose path was set by `hash -p` or by an earlier lookup: name and path. */
   readonly hashed: Readonly<Record<string, string>>;
   /** The values of HOME PWD OLDPWD CDPATH IFS PATH TMPDIR GLOBIGNORE ENV BASH_ENV; null if unset. */
   readonly variables: Readonly<Record<string, string | null>>;
