@@ -196,7 +196,11 @@ export class UiApi {
       stream ??= new EventStream(response, this.#options.signal);
       return stream;
     };
-    const end = await follow({ signal: closed.signal, send: (piece) => open().send(event, piece) });
+    const send = (piece: unknown) => {
+      // A remote machine can send another piece after the page has closed the stream.
+      if (!closed.signal.aborted) open().send(event, piece);
+    };
+    const end = await follow({ signal: closed.signal, send });
     if (closed.signal.aborted) return STREAMS;
     open().send("end", end);
     open().close();

@@ -196,6 +196,24 @@ test("from a hostile machine, the page accepts only text of limited size", async
   });
 });
 
+test("the server ends on a signal even if a machine sent output for a stream that the page had closed", async () => {
+  const { ui, dir } = create();
+  const changes = [{ shells: [{ id: "shell_00000001" }], gone: [] }];
+  const server = await ui("--remote", scriptedMachine(dir, { changes, sendsLate: true }));
+  await connected(server, async () => {
+    const hasShells = async (count: number) =>
+      await eventually(async () => expect((await stateOf(server)).shells).toHaveLength(count));
+    await hasShells(1);
+    const closing = new AbortController();
+    const output = server.api("/api/shells/m1.shell_00000001/output", { signal: closing.signal });
+    await hasShells(0);
+    closing.abort();
+    await expect(output).rejects.toThrow();
+    await hasShells(1);
+  });
+  await server.stop();
+});
+
 test.each([
   [["--remote", "ssh://-oProxyCommand=x"], "ssh://-oProxyCommand=x"],
   [["--remote", "gopher://host"], "gopher"],

@@ -7,14 +7,19 @@ export interface MachineScript {
   readonly changes: readonly unknown[];
   /** The result of every other request. */
   readonly result?: unknown;
+  /**
+   * The machine answers a request for output only after it is cancelled, and sends another piece before the answer. It
+   * removes the shell when it gets the request, and adds it again after the answer.
+   */
+  readonly sendsLate?: boolean;
 }
 
 /** Writes its program to the directory, and returns its URL. */
-export function scriptedMachine(dir: string, { changes, result = {} }: MachineScript): string {
+export function scriptedMachine(dir: string, { changes, result = {}, sendsLate }: MachineScript): string {
   const program = join(dir, "machine.mjs");
   const script = join(dir, "machine.json");
   writeFileSync(program, PROGRAM);
-  writeFileSync(script, JSON.stringify({ changes, result }));
+  writeFileSync(script, JSON.stringify({ changes, result, sendsLate }));
   return `command:${JSON.stringify([process.execPath, program, script])}`;
 }
 
@@ -22,9 +27,10 @@ export function scriptedMachine(dir: string, { changes, result = {} }: MachineSc
 const PROGRAM = `
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-const { changes, result } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { changes, result, sendsLate } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 let sent = 0;
 let received = 0;
+let asked;
 const send = (message) => {
   sent += 1;
   process.stdout.write(sent + " " + received + " " + JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
@@ -35,12 +41,21 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     process.stdout.write('welcome {"state":"new","received":0,"cwd":"/","pid":1}\\n');
     return;
   }
+  if (line === "bye") process.stdout.write("bye\\n");
   const [, seq, json] = /^(\\d+) \\d+ ?(.*)$/.exec(line) ?? [];
   if (!json) return;
   received = Number(seq);
-  const { id, method } = JSON.parse(json);
+  const { id, method, params } = JSON.parse(json);
   if (method === "nacre/ui.watch")
     for (const params of changes) send({ method: "nacre/ui.change", params });
+  else if (method === "nacre/ui.output" && sendsLate) {
+    asked = { id, stream: params.stream };
+    send({ method: "nacre/ui.change", params: { shells: [], gone: [params.id] } });
+  } else if (method === "notifications/cancelled" && asked !== undefined) {
+    send({ method: "nacre/ui.piece", params: { stream: asked.stream, piece: [] } });
+    send({ id: asked.id, result });
+    for (const params of changes) send({ method: "nacre/ui.change", params });
+  }
   else if (id !== undefined) send({ id, result });
 });
 `;
