@@ -188,7 +188,7 @@ class Soak {
         problems: [`the agent ${scope} ${outcome}`],
         samples: [],
         counts: {},
-        checked: { shells: 0, files: 0 },
+        checked: { shells: 0, files: 0, removed: 0 },
         refused: 0,
       };
     }
@@ -280,7 +280,7 @@ class Soak {
     return (
       `everything: ${verdict}; ${minutes} min, seed ${seed}, ${operations} operations of the last hosts, kills: ${kills.join(", ")}; ` +
       `checked ${sum(({ checked }) => checked.shells)} shells and ${sum(({ checked }) => checked.files)} files, ` +
-      `${sum(({ refused }) => refused)} calls refused; fds ${signed(this.#grown.fds)}, heap ${signed(Math.round(this.#grown.heap / 1024))} KiB, ` +
+      `${sum(({ checked }) => checked.removed)} shells removed by the quota, ${sum(({ refused }) => refused)} calls refused; fds ${signed(this.#grown.fds)}, heap ${signed(Math.round(this.#grown.heap / 1024))} KiB, ` +
       `state ${(this.#stateBytes / 1024 ** 2).toFixed(1)} of ${QUOTA_BYTES / 1024 ** 2} MiB`
     );
   }

@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createToolkit } from "../../dist/index.js";
+import { filesBelow } from "./census.mjs";
 import { Journal } from "./journal.mjs";
 import { Operations, unkilledShells } from "./operations.mjs";
 import { randomFrom } from "./random.mjs";
@@ -12,6 +13,10 @@ const LOOPS = 3;
 /** The longest wait that BashOutput accepts. */
 const END_MAX_MS = 50_000;
 const SAMPLE_MS = 2_000;
+/** After nacre has removed shells for lack of space, the others still take up at least this part of the quota. */
+const QUOTA_REACHED = 0.9;
+/** How many shells may run at once, and so may end in a different order than they started. */
+const OVERLAP_MAX_COUNT = 32;
 
 const { stateRoot, work, journalFile, scope, seed, url, quotaBytes, tag } = JSON.parse(process.argv[2]);
 const journal = new Journal(journalFile);
@@ -85,17 +90,20 @@ async function connected() {
 
 /**
  * Checks that every acknowledged shell has its whole output and its exit code, and every acknowledged file its content.
+ * Only the quota may have removed shells, and only the oldest ones.
  */
 async function checkAcknowledged() {
   const entries = journal.entries();
   const shells = unkilledShells(entries);
-  for (const shell of shells) {
+  const removed = [];
+  for (const [position, shell] of shells.entries()) {
     try {
-      await checkShell(shell);
+      if ((await checkShell(shell)) === "removed") removed.push(position);
     } catch (error) {
       report(error?.message ?? error);
     }
   }
+  checkRemoved(removed);
   const files = new Map(entries.filter(({ kind }) => kind === "file").map((entry) => [entry.file, entry]));
   for (const { file } of entries.filter(({ kind }) => kind === "undoing")) files.delete(file);
   for (const { file, text, or } of files.values()) {
@@ -103,18 +111,34 @@ async function checkAcknowledged() {
     if (found !== text && found !== or)
       report(`${file} has ${JSON.stringify(found)}, not ${JSON.stringify(text)}`);
   }
-  return { shells: shells.length, files: files.size };
+  return { shells: shells.length - removed.length, files: files.size, removed: removed.length };
 }
 
+/** `positions`: the positions of the removed shells in the order of their starts. */
+function checkRemoved(positions) {
+  if (positions.length === 0) return;
+  const folder = join(stateRoot, "shells");
+  const bytes = filesBelow(folder).reduce((sum, file) => sum + file.diskBytes, 0);
+  if (bytes < quotaBytes * QUOTA_REACHED)
+    report(`lost ${positions.length} shells, although all shells need only ${bytes} of ${quotaBytes} bytes`);
+  const last = positions.at(-1);
+  if (last >= positions.length + OVERLAP_MAX_COUNT)
+    report(`lost a shell before older ones: number ${last}, although only ${positions.length} are removed`);
+}
+
+/** Returns "removed" if nacre has removed the files of this shell and says so. */
 async function checkShell({ id, token, code, lines }) {
   const ended = await kit.call("BashOutput", { bash_id: id, wait_for: "exit", wait_ms: END_MAX_MS });
+  const dir = join(stateRoot, "shells", id);
+  if (ended.code === "swept" && !existsSync(dir)) return "removed";
   const { status, exit_code } = ended.metadata;
   if (exit_code !== code)
     throw new Error(`${id} (${token}) is ${status} with ${exit_code}, not ${code}: ${ended.error}`);
   const expected = Array.from({ length: lines }, (_, index) => `${token}-${index}\n`).join("");
-  const printed = readFileSync(join(stateRoot, "shells", id, "out"), "utf8");
+  const printed = readFileSync(join(dir, "out"), "utf8");
   if (printed !== expected)
     throw new Error(
       `${id} (${token}) has ${printed.length} bytes of output, not the ${expected.length} it printed`,
     );
+  return "kept";
 }

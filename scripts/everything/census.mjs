@@ -40,13 +40,14 @@ export function mountsBelow(folder) {
     .filter((line) => line.includes(folder));
 }
 
-/** Everything below a folder, with its size. */
+/** Everything below a folder, with its size and the space that it takes on the disk. */
 export function filesBelow(folder) {
   const entries = attempt(() => readdirSync(folder, { recursive: true, withFileTypes: true })) ?? [];
   return entries.map((entry) => {
     const path = join(entry.parentPath, entry.name);
-    const bytes = entry.isFile() ? (attempt(() => statSync(path).size) ?? 0) : 0;
-    return { path, bytes, isSocket: entry.isSocket(), isDirectory: entry.isDirectory() };
+    const stat = entry.isFile() ? attempt(() => statSync(path)) : undefined;
+    const [bytes, diskBytes] = [stat?.size ?? 0, (stat?.blocks ?? 0) * 512];
+    return { path, bytes, diskBytes, isSocket: entry.isSocket(), isDirectory: entry.isDirectory() };
   });
 }
 

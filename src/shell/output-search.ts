@@ -112,7 +112,7 @@ export function checkPresent(id: string, parts: SearchedOutput["parts"]): void {
 export function sweptError(id: string): NacreError {
   return new NacreError(
     "swept",
-    `The output of ${id} was removed: nacre deletes the files of ended shells after some time, and nacre clean deletes them at once. Run the command again.`,
+    `The output of ${id} was removed: nacre deletes the files of ended shells that are old or exceed the disk quota, and nacre clean deletes them at once. Run the command again.`,
   );
 }
 
