@@ -126,7 +126,7 @@ function checkRemoved(positions) {
     report(`lost a shell before older ones: number ${last}, although only ${positions.length} are removed`);
 }
 
-/** Returns "removed" if nacre has removed the files of this shell and says so. */
+/** Returns "removed" if nacre has removed the files of this shell and says so. Throws if anything was lost. */
 async function checkShell({ id, token, code, lines }) {
   const ended = await kit.call("BashOutput", { bash_id: id, wait_for: "exit", wait_ms: END_MAX_MS });
   const dir = join(stateRoot, "shells", id);

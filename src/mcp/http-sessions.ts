@@ -72,8 +72,8 @@ export class HttpSessions {
   }
 
   /**
-   * Closes connections that have been idle for a long time, because clients often disappear without closing theirs. Above
-   * the limit, closes those that have been idle longest.
+   * Closes connections that have been idle for a long time, because clients often disappear without closing theirs.
+   * Above the limit, closes those that have been idle longest.
    */
   async #evict(): Promise<void> {
     const byAge = [...this.#sessions].sort(([, a], [, b]) => a.usedMs - b.usedMs);

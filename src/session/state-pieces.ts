@@ -89,7 +89,7 @@ function named(pieces: readonly string[], pattern: RegExp): Map<string, string> 
 function variablesOf(printed: string, own: string): Map<string, VariablePiece> {
   const found = new Map<string, VariablePiece>();
   for (const piece of piecesOf(printed)) {
-    // The pattern does not cover the value: on several MB, a repeated class can exceed the stack of the regex engine.
+    // No repeated class on the value: decision 19.
     const [start = "", flags = "", name = ""] = /^declare -(\S+) (?=(\w+))/.exec(piece) ?? [];
     if (name === "" || name === own || OF_BASH.has(name) || !piece.endsWith("\n")) continue;
     found.set(name, { flags, assignment: piece.slice(start.length, -1) });

@@ -84,7 +84,7 @@ export interface CreateShellOptions extends ShellLabel {
   readonly workspace?: string;
   /** A file that the command can read inside its sandbox. */
   readonly inherits?: string;
-  /** The directory of the preview that the command runs in (see src/preview). */
+  /** The directory of the preview in which the command runs. */
   readonly previewDir?: string;
   /** Whether the shell counts against the limit on background shells. @default true */
   readonly background?: boolean;

@@ -14,7 +14,7 @@ import {
 const INPUT = 1;
 
 export interface BlockedRead {
-  /** The descriptor of the terminal for which the thread waits; "unsure" if the kernel does not show it. */
+  /** The terminal descriptor on which the thread is waiting; "unsure" if the kernel does not show it. */
   readonly fd: number | "unsure";
   /** Whether the call has a timeout. */
   readonly isTimed: boolean;

@@ -4,12 +4,12 @@
 
 /** Idempotent: the result contains nothing that this function would change. */
 export function plainText(text: string): string {
-  if (!NEEDS_WORK.test(text)) return text;
+  if (!hasControl(text)) return text;
   return text.split("\n").map(plainLine).join("\n");
 }
 
 function plainLine(line: string): string {
-  if (!NEEDS_WORK.test(line)) return line;
+  if (!hasControl(line)) return line;
   const screen = new ScreenLine();
   for (let at = 0, end = 0; at < line.length; at = end) {
     end = tokenEnd(line, at);
@@ -86,13 +86,11 @@ class ScreenLine {
 const ESC = 0x1b;
 const C1_CSI = 0x9b;
 
-const NEEDS_WORK = /[\x00-\x08\x0d-\x1f\x7f-\x9f]/;
 const UNPRINTABLE = /^[\x00-\x08\x0e-\x1f\x7f-\x9f]/;
 
 /**
- * The end of the printable text or of the control sequence at this position. Each search looks for one character: on
- * several MB of text, a repeated class can exceed the stack of the regex engine. No search passes an introducer, so
- * all of them together take linear time.
+ * The end of the printable text or of the control sequence at this position. Without repeated classes: decision 19. The
+ * search for the end of a sequence stops at the next sequence of its kind, so that all of them take linear time.
  */
 function tokenEnd(line: string, at: number): number {
   const printable = nextMatch(CONTROL, line, at);
@@ -111,6 +109,10 @@ function tokenEnd(line: string, at: number): number {
   // A character set has characters between the escape and its last character; a lone escape has neither.
   const last = nextMatch(NO_INTERMEDIATE, line, at + 1);
   return endOf(ESCAPE_FINAL, line, last) ?? last;
+}
+
+function hasControl(text: string): boolean {
+  return nextMatch(CONTROL, text, 0) < text.length;
 }
 
 /** The first position from `from` on that the global pattern matches, or the length of the line. */

@@ -1,7 +1,7 @@
 // One host does mixed work for a long time. Of a hundred commands, ten time out, ten are killed and five
 // print 10 MB. One durable shell runs in a second host: the test kills that host, and the first host adopts
-// the shell. At the end nothing has grown and nothing is left. `npm run long -- soak --commands N` sets the number of commands;
-// npm test runs a few.
+// the shell. At the end nothing has grown and nothing is left. `npm run long -- soak --commands N` sets the
+// number of commands; npm test runs a few.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";

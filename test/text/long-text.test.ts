@@ -1,5 +1,4 @@
-// V8 stops optimizing regular expressions once a process has compiled many of them. A repeated class then takes stack
-// for each character, and fails on text of more than 4 MB.
+// Text of unlimited length: docs/decisions/0019-no-repeated-class-on-long-text.md.
 import { setFlagsFromString } from "node:v8";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 

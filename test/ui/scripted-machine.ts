@@ -35,6 +35,9 @@ const send = (message) => {
   sent += 1;
   process.stdout.write(sent + " " + received + " " + JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 };
+const sendChanges = () => {
+  for (const params of changes) send({ method: "nacre/ui.change", params });
+};
 process.stdout.write("nacre-serve 1 " + "0".repeat(16) + " " + "ab".repeat(8) + "\\n");
 createInterface({ input: process.stdin }).on("line", (line) => {
   if (line.startsWith("hello ")) {
@@ -46,16 +49,14 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (!json) return;
   received = Number(seq);
   const { id, method, params } = JSON.parse(json);
-  if (method === "nacre/ui.watch")
-    for (const params of changes) send({ method: "nacre/ui.change", params });
+  if (method === "nacre/ui.watch") sendChanges();
   else if (method === "nacre/ui.output" && sendsLate) {
     asked = { id, stream: params.stream };
     send({ method: "nacre/ui.change", params: { shells: [], gone: [params.id] } });
   } else if (method === "notifications/cancelled" && asked !== undefined) {
     send({ method: "nacre/ui.piece", params: { stream: asked.stream, piece: [] } });
     send({ id: asked.id, result });
-    for (const params of changes) send({ method: "nacre/ui.change", params });
-  }
-  else if (id !== undefined) send({ id, result });
+    sendChanges();
+  } else if (id !== undefined) send({ id, result });
 });
 `;
