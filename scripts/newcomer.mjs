@@ -55,7 +55,7 @@ async function followReadme(size) {
   const configurations = ["text", "toml", "json"].flatMap((language) => blocksOf(readme, language));
   for (const block of configurations) report(titleOf(block), await listsTools(block));
   for (const version of NEWER_NODES) onNewerNode(version, snippets);
-  const weight = `${(size / 1024 ** 2).toFixed(1)} MiB packed, ${countDependencies()} packages including dependencies`;
+  const weight = `${(size / 1024 ** 2).toFixed(1)} MiB when packed. With its dependencies, it is ${countDependencies()} packages`;
   report(`README.md states the package size: ${weight}`, readme.replace(/\s+/g, " ").includes(weight));
   // Must be last: it installs execa into the project, and the step above counts the project's packages.
   report("both halves of the execa example in docs/migration.md print the same", printsTheSame());
